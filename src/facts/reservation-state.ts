@@ -16,6 +16,8 @@ export interface ReservationState {
   readonly decision?: 'confirm' | 'cancel' | undefined
   /** Why it was cancelled. */
   readonly why?: string | undefined
+  /** When its participants were first tried, by the database's clock, if something was missing then. */
+  readonly triedSince?: number | undefined
   readonly participants: Readonly<Record<string, ParticipantState>>
 }
 

@@ -17,5 +17,10 @@ export function reservationOperations({ facts }: Pick<Store<never>, 'facts'>): R
 }
 
 function view({ value, revision }: Fact): ReservationView {
-  return { ...(JSON.parse(value) as ReservationState), changedAt: timeOfRevision(revision) }
+  const { triedSince, ...state } = JSON.parse(value) as ReservationState
+  return {
+    ...state,
+    ...(triedSince !== undefined && { triedSince: new Date(triedSince) }),
+    changedAt: timeOfRevision(revision),
+  }
 }

@@ -305,7 +305,9 @@ export interface ReservationOperations {
 }
 
 /** Where a reservation stands: its decision, and the state of each participant. */
-export interface ReservationView extends ReservationState {
+export interface ReservationView extends Omit<ReservationState, 'triedSince'> {
+  /** When its participants were first tried, if they could not be set aside at once. Its `timeoutMs` counts from then. */
+  readonly triedSince?: Date
   readonly changedAt: Date
 }
 

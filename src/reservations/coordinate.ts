@@ -21,8 +21,6 @@ export interface Reservation<Body = unknown> {
 export interface Wanted<Body> {
   readonly id: string
   readonly body: Body
-  /** By the database's clock. */
-  readonly since: Date
   readonly signal: AbortSignal
 }
 
@@ -88,6 +86,7 @@ async function tryAll<Body>(
   wanted: Wanted<Body>,
   board: Board,
 ): Promise<void> {
+  const begunAt = site.clock.monotonicMs()
   const tried = Object.fromEntries(
     await Promise.all(
       Object.keys(reservation.participants).map(
@@ -96,10 +95,11 @@ async function tryAll<Body>(
     ),
   )
   const isComplete = Object.values(tried).every(({ kind }) => kind === 'reserved' || kind === 'confirmed')
-  const isLate = !isComplete && (await hasPassed(site, wanted.since, reservation.timeoutMs))
-  const decision = decide(tried, isLate)
+  const now = isComplete ? 0 : (await databaseNow(site)).getTime()
+  const triedSince = firstTry(board, now - (site.clock.monotonicMs() - begunAt))
+  const decision = decide(tried, !isComplete && now >= triedSince + reservation.timeoutMs)
   if (decision.kind === 'undecided') {
-    await board.change({ participants: statesOf(tried) })
+    await board.change({ participants: statesOf(tried), triedSince })
     throw decision.error
   }
   const participants = allAre(reservation, decision.kind === 'confirm' ? 'confirming' : 'cancelling')
@@ -147,8 +147,12 @@ async function call<Body>(
   return outcome.value
 }
 
-async function hasPassed(site: Site, since: Date, timeoutMs: number): Promise<boolean> {
-  return (await databaseNow(site)).getTime() >= since.getTime() + timeoutMs
+/**
+ * Nothing is set aside before it, so it does not matter how long the reservation had to wait. The earlier of two times, because a
+ * clock that was ahead must not make it wait for days.
+ */
+function firstTry({ state }: Board, thisTry: number): number {
+  return Math.min(state.triedSince ?? thisTry, thisTry)
 }
 
 function allAre<Body>({ participants }: Reservation<Body>, state: ParticipantState): ReservationState['participants'] {

@@ -10,7 +10,7 @@ export interface ReservationOptions<Body = unknown> {
   /** What is set aside, by name. `participantIn(store, …)` makes one of a resource in a store. */
   readonly participants: Readonly<Record<string, Participant<Body>>>
   /**
-   * How long participants that cannot be reached are tried before everything is cancelled. Default: 1 minute. Confirming and
+   * How long participants that cannot be reached are tried before everything is cancelled. It counts from the first try. Default: 1 minute. Confirming and
    * cancelling are repeated for as long as it takes.
    */
   readonly timeoutMs?: number
@@ -57,11 +57,7 @@ export function reservationEffect<Body>(
     // All are tried at the same time, then all are ended at the same time; the rest is for what is stored in between.
     timeoutMs: 3 * callTimeoutMs,
     retry: { attempts: Number.MAX_SAFE_INTEGER, backoff: exponential({ maxMs: longestWaitMs }) },
-    run: ({ payload, intendedAt }, { idempotencyKey: id, signal }) =>
-      coordinate<Body>(
-        site,
-        { name, participants, timeoutMs, callTimeoutMs },
-        { id, body: payload as Body, since: intendedAt, signal },
-      ),
+    run: ({ payload }, { idempotencyKey: id, signal }) =>
+      coordinate<Body>(site, { name, participants, timeoutMs, callTimeoutMs }, { id, body: payload as Body, signal }),
   }
 }

@@ -46,6 +46,27 @@ describe('a reservation', () => {
     expect(await world.counts()).toMatchObject({ stock: { free: 10, held: 0 }, credit: { free: 10, held: 0 } })
   })
 
+  test('counts its time from the first try, however long it had to wait before', async () => {
+    const world = await openWorld({ fault: ({ participant }) => (participant === 'credit' ? 'before' : false) })
+    const before = Date.now()
+    const { run } = reservationEffect(world, 'order', { participants: world.participants })
+    const intent = { effect: 'order', key: 'k', payload: { count: 3 }, intendedAt: new Date(0) }
+    const context = {
+      idempotencyKey: 'r-1',
+      attempt: 1,
+      trace: {},
+      signal: new AbortController().signal,
+      assertInTime() {},
+    }
+    await expect(run(intent, context)).rejects.toThrow('try of credit failed: unreachable')
+    const { triedSince } = await world.state()
+    expect(triedSince).toBeGreaterThanOrEqual(before)
+    await expect(run(intent, context)).rejects.toThrow('try of credit failed: unreachable')
+    expect((await world.state()).triedSince).toBe(triedSince)
+    await expect(world.run({ timeoutMs: 0 })).rejects.toThrow('cancel of credit failed: unreachable')
+    expect(await world.state()).toMatchObject({ decision: 'cancel', why: 'Time is up. credit: unreachable' })
+  })
+
   test.for(['try', 'confirm'] as const)('is not held up by a participant whose %s hangs', async (hanging) => {
     const world = await openWorld()
     const { stock, credit } = world.participants
@@ -239,7 +260,6 @@ async function openWorld({ free = { stock: 10, credit: 10 }, fault = () => false
   const coordinator = await openStore()
   const stores = { stock: await openStore(free.stock), credit: await openStore(free.credit) }
   const participants = { stock: faulty(resource(stores.stock)), credit: faulty(resource(stores.credit)) }
-  const since = new Date()
   // No call takes long, unless a test says so.
   const clock = fakeClock()
 
@@ -271,6 +291,7 @@ async function openWorld({ free = { stock: 10, credit: 10 }, fault = () => false
 
   return {
     participants,
+    facts: site.facts,
     clock,
     callOf: (participant: string, step: Step) => ({
       ...{ reservation: 'order', participant, id: 'r-1', body: { count: 3 } },
@@ -281,7 +302,7 @@ async function openWorld({ free = { stock: 10, credit: 10 }, fault = () => false
       coordinate<Body>(
         site,
         { name: 'order', participants, timeoutMs: 60_000, callTimeoutMs: 10_000, ...change },
-        { id: 'r-1', body: { count: 3 }, since, signal: new AbortController().signal },
+        { id: 'r-1', body: { count: 3 }, signal: new AbortController().signal },
       ),
     forget: () => coordinator.facts.remove(undefined, [reservationFact('r-1')]),
     async state() {

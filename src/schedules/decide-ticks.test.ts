@@ -45,6 +45,15 @@ test.for([
   })
 })
 
+test.for(['skip', 'last', 'all'] as const)(
+  'with %s, ticks of every second are reported after an outage of weeks',
+  (missed) => {
+    const often = { ...own(missed), timing: { kind: 'every', everyMs: 1_000 } as const }
+    expect(decideTicks(often, known(noon), at(noon + 400 * hour))).toMatchObject({ kind: 'advance', areMissed: true })
+    expect(decideTicks(often, known(noon), at(noon + 3_000))).toMatchObject({ kind: 'advance', areMissed: false })
+  },
+)
+
 test('of more missed ticks than anybody wants, the latest are made', () => {
   const now = noon + 5_000 * hour
   const decision = decideTicks(own('all'), known(noon), at(now))

@@ -51,7 +51,8 @@ export function decideTicks(
   const latest = ticks.at(-1)
   if (latest === undefined) return { kind: 'wait', until: nextTick(timing, Math.max(now, known.since)) }
   const isLate = now - latest > inTimeMs
-  const areMissed = now - (ticks[0] ?? now) > inTimeMs
+  // Not only the latest ones, which are all that is known here: those before them were missed as well.
+  const areMissed = now - nextTick(timing, known.since) > inTimeMs
   if (missed === 'all') return advance(latest, ticks, areMissed)
   return advance(latest, missed === 'skip' && isLate ? [] : [latest], areMissed)
 }

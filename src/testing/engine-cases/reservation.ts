@@ -85,7 +85,7 @@ export const reservationCases: readonly StoreCase[] = [
         coordinate(
           { facts: self.facts, clock: systemClock },
           { name: 'order', participants, timeoutMs: 60_000, callTimeoutMs: 10_000 },
-          { id: 'r1', body: {}, since: new Date(), signal },
+          { id: 'r1', body: {}, signal },
         )
       const expected = { outcome: 'cancelled', why: 'credit: none left' }
       assert.deepEqual(await run(store), expected)
