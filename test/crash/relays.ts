@@ -21,6 +21,11 @@ const nowhere: Publisher = {
 
 export type Relays = Awaited<ReturnType<typeof openRelays>>
 
+function byKey(all: readonly Arrival[]): Readonly<Record<string, readonly string[]>> {
+  const grouped = Object.groupBy(all, ({ key }) => key)
+  return Object.fromEntries(Object.entries(grouped).map(([key, some = []]) => [key, some.map(({ id }) => id)]))
+}
+
 /** A database in which messages wait to be sent, the relay processes that send them, and the place where they arrive. */
 export async function openRelays(store: StoreUnderTest) {
   await using opening = new AsyncDisposableStack()
@@ -50,6 +55,16 @@ export async function openRelays(store: StoreUnderTest) {
         published.push({ id, key })
       }
     },
+    /** The same, many in one transaction. */
+    async publishAll(count: number, given: readonly string[]) {
+      const some = Array.from({ length: count }, (_, index) => ({
+        id: `m${published.length + index + 1}`,
+        key: given[index % given.length] as string,
+      }))
+      const messages = some.map((each) => ({ ...each, type: 'note.tagged', body: {} }))
+      await world.store.transaction((tx) => app.publishAll(messages, { tx }))
+      published.push(...some)
+    },
     start(config: Partial<RelayConfig> = {}): ConsumerChild {
       const child = new ConsumerChild({ database: world.database, arrivals, leaseMs, ...config })
       children.push(child)
@@ -58,12 +73,13 @@ export async function openRelays(store: StoreUnderTest) {
     /** How often it has arrived. */
     copiesOf: async (id: string) => (await arrived()).filter((each) => each.id === id).length,
     untilSent: () => world.until(async () => (await world.remaining()).outgoing === 0, 'Everything being sent'),
+    /** How many messages have arrived, copies included. */
+    arrivals: async () => (await readFile(arrivals, 'utf8').catch(() => '')).split('\n').length - 1,
     /** What arrived under each key, copies left out, beside what was published under it. */
     async orders() {
-      const firsts = (await arrived()).filter(({ id }, index, all) => all.findIndex((each) => each.id === id) === index)
-      const byKey = (of: readonly Arrival[]) =>
-        Object.fromEntries(keys.map((key) => [key, of.filter((each) => each.key === key).map(({ id }) => id)]))
-      return { arrived: byKey(firsts), published: byKey(published) }
+      // Each has the place of its first copy.
+      const firsts = new Map((await arrived()).map((each) => [each.id, each]))
+      return { arrived: byKey([...firsts.values()]), published: byKey(published) }
     },
     async [Symbol.asyncDispose]() {
       await owned.disposeAsync()
