@@ -10,7 +10,7 @@ export interface Situation {
   readonly isHot: boolean
 }
 
-/** The one without a suffix: enough messages, and rows that seldom collide. */
+/** The one without a suffix: enough messages, and rows that seldom collide. An app takes up to 800 by default. */
 export const usual: Situation = { suffix: '', inFlight: 200, isHot: false }
 
 /** Ten callers, or a broker that hands over only a few messages at once. */
@@ -18,6 +18,7 @@ export const tenInFlight: Situation = { suffix: '-10-in-flight', inFlight: 10, i
 
 export const situations: readonly Situation[] = [
   usual,
+  { suffix: '-800-in-flight', inFlight: 800, isHot: false },
   { suffix: '-hot', inFlight: 200, isHot: true },
   tenInFlight,
   { suffix: '-hot-10-in-flight', inFlight: 10, isHot: true },

@@ -36,9 +36,12 @@ export interface AppOptions<S extends Store, Map extends object, Effects extends
    * and at most 20. While the processor of this process is busy, fewer are used, because those are larger.
    */
   readonly concurrency?: number
-  /** The largest batch, and how long a batch should take. Default: 100 messages (1,000 if the store has one writer) and 100 ms. */
+  /**
+   * The largest batch, and how long a batch should take. Default: 100 messages and 100 ms; up to 500 messages that interleave or that a handler
+   * takes together, while nothing fails; 1,000 if the store has one writer.
+   */
   readonly batch?: { readonly max?: number; readonly budgetMs?: number }
-  /** How many messages of each transport may be unsettled in this process. Default: eight of the largest batches, 64 MiB. */
+  /** How many messages of each transport may be unsettled in this process. Default: eight times `batch.max`, which is 800, and 64 MiB. */
   readonly inFlight?: InFlightOptions
   /** What happens to messages of a type without a handler. Default: `dead-letter`. */
   readonly unknownTypes?: 'dead-letter' | 'ignore'

@@ -17,6 +17,8 @@ import type { Handlers } from './handlers.ts'
 
 export interface BatchSettings {
   readonly max: number
+  /** The same for messages that together take about as long as one. */
+  readonly gatheredMax: number
   readonly budgetMs: number
 }
 
@@ -25,8 +27,10 @@ export function decideBatch(options: {
   readonly store: Pick<Store, 'capabilities'>
   readonly batch?: { readonly max?: number; readonly budgetMs?: number }
 }): BatchSettings {
-  const max = options.store.capabilities.connections === 1 ? 1_000 : 100
-  return { max: options.batch?.max ?? max, budgetMs: options.batch?.budgetMs ?? 100 }
+  const { max, budgetMs = 100 } = options.batch ?? {}
+  if (max !== undefined) return { max, gatheredMax: max, budgetMs }
+  const hasOneWriter = options.store.capabilities.connections === 1
+  return hasOneWriter ? { max: 1_000, gatheredMax: 1_000, budgetMs } : { max: 100, gatheredMax: 500, budgetMs }
 }
 
 export function buildEngine<S extends Store, Map extends object, Effects extends object>(

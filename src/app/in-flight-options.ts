@@ -8,7 +8,7 @@ import type { BatchSettings } from './build-engine.ts'
  * numbers share the work of slow handlers more evenly, large ones save round trips.
  */
 export interface InFlightOptions {
-  /** The largest number of messages. Default: eight of the largest batches. While handlers are slow, fewer are taken. */
+  /** The largest number of messages. Default: eight times `batch.max`, which is 800. While handlers are slow, fewer are taken. */
   readonly messages?: number
   /** The total size of their bodies, as far as the broker can limit it; one message is always taken. Default: 64 MiB. */
   readonly bytes?: number

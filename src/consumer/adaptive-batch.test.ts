@@ -22,7 +22,8 @@ let messages = 0
 function end(sizes: AdaptiveBatch, handled: readonly Delivery[], tookMs: number, conflicts = 0, overheadMs = 0): void {
   activeMs += tookMs
   messages += handled.length
-  sizes.learn({ handled, size: handled.length, tookMs, waitedMs: 0, overheadMs, conflicts }, { activeMs, messages })
+  const ended = { handled, size: handled.length, tookMs, waitedMs: 0, overheadMs, conflicts, failures: 0 }
+  sizes.learn(ended, { activeMs, messages })
 }
 
 /** Takes, and says how long that took, until batches no longer grow. Returns the largest of the last ones: others are tried, too. */
@@ -175,4 +176,13 @@ test('a slow message that is the first counts as one of many, not for as many as
   expect(sizes.usualSize).toBe(1)
   for (let turn = 0; turn < 300; turn++) end(sizes, deliveries(1), 1)
   expect(sizes.usualSize).toBeGreaterThan(5)
+})
+
+test('what is handled in one go gets larger batches than other types, and so more of it is wanted', () => {
+  const sizes = new AdaptiveBatch({ max: 50, gatheredMax: 100, budgetMs: 1_000 }, (type) => type === 'gathered')
+  for (let turn = 0; turn < 20; turn++) end(sizes, take(sizes, deliveries(200, 'gathered')), 1)
+  expect(take(sizes, deliveries(200, 'gathered'))).toHaveLength(100)
+  expect(sizes.usualSize).toBe(100)
+  expect(settle(sizes, 0.1)).toBe(50)
+  expect(sizes.usualSize).toBe(50)
 })

@@ -6,6 +6,8 @@ import { TypePace } from './type-pace.ts'
 export interface BatchOptions {
   /** The largest batch. */
   readonly max: number
+  /** The largest batch of messages that together take about as long as one. Default: `max`. */
+  readonly gatheredMax?: number
   /** Batches are sized so that each should take about this long. */
   readonly budgetMs: number
   /** The size of the first batches. Default: one message. */
@@ -23,6 +25,7 @@ export interface EndedBatch {
   /** How much of that was spent on the transaction and the acknowledgement rather than on the messages. */
   readonly overheadMs: number
   readonly conflicts: number
+  readonly failures: number
 }
 
 const typesRemembered = 1_000
@@ -62,10 +65,13 @@ export class AdaptiveBatch {
   #batchMs: number | undefined
   /** Moving average of the time a batch takes besides its messages. Unknown at first. */
   #overheadMs: number | undefined
+  /** How many messages the last batch could have had. */
+  #largest: number
 
   /** `isGathered`: whether the handlers of a type take many messages in about the time of one. */
   constructor(options: BatchOptions, isGathered: (type: string) => boolean = () => false) {
     this.#options = options
+    this.#largest = options.max
     this.#isGathered = isGathered
   }
 
@@ -95,7 +101,7 @@ export class AdaptiveBatch {
    */
   chooser(candidates: Iterable<Delivery>, idle: number): (delivery: Delivery) => boolean {
     const shareMs = this.#share(candidates, idle)
-    let limit = this.#options.max
+    let limit = Number.POSITIVE_INFINITY
     let expectedMs = 0
     let size = 0
     let isMeasured = false
@@ -113,7 +119,7 @@ export class AdaptiveBatch {
   }
 
   /** Learns from a batch that has ended: what was handled of it, how long that took, and what the consumer has done so far. */
-  learn({ handled, size, tookMs, waitedMs, overheadMs, conflicts }: EndedBatch, progress: Progress): void {
+  learn({ handled, size, tookMs, waitedMs, overheadMs, conflicts, failures }: EndedBatch, progress: Progress): void {
     if (handled.length === 0) return
     if (conflicts === 0) this.#batchMs = moved(this.#batchMs, tookMs, 1 / 8)
     this.#overheadMs = moved(this.#overheadMs, overheadMs, 1 / 16)
@@ -122,9 +128,10 @@ export class AdaptiveBatch {
     // Until there are so many, all weigh the same: a slow message must not count for all of them because it was the first.
     this.#messageMs = moved(this.#messageMs, tookMs / handled.length, Math.max(weight, handled.length / this.#measured))
     const messageMs = Math.max(0, tookMs - overheadMs) / handled.length
-    const ended = { size, tookMs, waitedMs, overheadMs, hadConflict: conflicts > 0 }
-    for (const type of new Set(handled.map((delivery) => delivery.message.type ?? '')))
-      this.#pace(type).learn(ended, messageMs, progress)
+    const ended = { size, tookMs, waitedMs, overheadMs, hadConflict: conflicts > 0, hadFailure: failures > 0 }
+    const paces = Array.from(new Set(handled.map(({ message }) => message.type ?? '')), (type) => this.#pace(type))
+    for (const pace of paces) pace.learn(ended, messageMs, progress)
+    this.#largest = Math.max(this.#options.max, ...paces.map(({ limit }) => limit))
   }
 
   /** For how long a batch waits for rows: whoever holds them for several times as long as a batch takes is probably waiting for us. */
@@ -139,9 +146,9 @@ export class AdaptiveBatch {
 
   /** How many messages one worker handles within the budget of a batch. */
   get usualSize(): number {
-    const { max, budgetMs } = this.#options
+    const { budgetMs } = this.#options
     const size = this.#messageMs === undefined ? unknownSize : budgetMs / Math.max(this.#messageMs, 0.001)
-    return Math.max(1, Math.min(max, Math.floor(size)))
+    return Math.max(1, Math.min(this.#largest, Math.floor(size)))
   }
 
   #share(candidates: Iterable<Delivery>, idle: number): number {
@@ -162,8 +169,9 @@ export class AdaptiveBatch {
     if (pace === undefined) {
       // Types come from outside: a sender that invents new ones must not fill the memory.
       if (this.#paces.size >= typesRemembered) this.#paces.clear()
-      const { max, budgetMs, start = firstSize } = this.#options
-      pace = new TypePace({ max, start, guessMs: budgetMs / unknownSize, isGathered: this.#isGathered(type) })
+      const { max, gatheredMax, budgetMs, start = firstSize } = this.#options
+      const isGathered = this.#isGathered(type)
+      pace = new TypePace({ max, gatheredMax, start, guessMs: budgetMs / unknownSize, isGathered })
       this.#paces.set(type, pace)
     }
     return pace

@@ -229,8 +229,9 @@ export class Consumer<Tx> {
       const pauses = { heldMs: this.#options.heldDelayMs, stoppedMs: this.#breakerPause(result.stopped) }
       const leftFor = leftBehind(result, pauses)
       const handled = deliveries.filter((delivery) => leftFor(delivery) === undefined)
-      const { overheadMs, conflicts } = result
-      const ended = { handled, size: deliveries.length, tookMs: ms - waitedMs, waitedMs, overheadMs, conflicts }
+      const { overheadMs, conflicts, failures } = result
+      const times = { tookMs: ms - waitedMs, waitedMs, overheadMs }
+      const ended = { handled, size: deliveries.length, ...times, conflicts, failures }
       const progress = this.#activity.handled(handled.length)
       this.#workers?.ended(begunAt + ms)
       this.#sizes.learn(ended, progress)

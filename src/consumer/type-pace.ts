@@ -1,10 +1,13 @@
 import { BatchSize, type SizeSample } from './batch-size.ts'
 import { Crowding, type Progress } from './crowding.ts'
+import { GatheredSize } from './gathered-size.ts'
 import { Turns } from './turns.ts'
 
 export interface TypePaceOptions {
   /** The largest batch. */
   readonly max: number
+  /** The largest batch if the handlers take many messages in about the time of one. Default: `max`. */
+  readonly gatheredMax?: number | undefined
   /** The size of the first batches. */
   readonly start: number
   /** How long a message takes, before that is known. */
@@ -13,10 +16,18 @@ export interface TypePaceOptions {
   readonly isGathered: boolean
 }
 
+export interface PaceSample extends SizeSample {
+  /** For how long it waited until its handlers might be called. */
+  readonly waitedMs: number
+  /** Whether its transaction was rolled back because something in it failed. */
+  readonly hadFailure: boolean
+}
+
 /** How fast the messages of one type are handled, how large their batches are, and how many of them may run at once. */
 export class TypePace {
   readonly #max: number
   readonly #size: BatchSize
+  readonly #gatheredSize: GatheredSize
   readonly #crowding = new Crowding()
   /** If its batches take turns at calling their handlers. */
   readonly turns: Turns | undefined
@@ -24,8 +35,9 @@ export class TypePace {
   #messageMs: number
   #isMeasured = false
 
-  constructor({ max, start, guessMs, isGathered }: TypePaceOptions) {
+  constructor({ max, gatheredMax = max, start, guessMs, isGathered }: TypePaceOptions) {
     this.#max = max
+    this.#gatheredSize = new GatheredSize({ usual: max, most: gatheredMax })
     this.#size = new BatchSize({ max, start })
     this.turns = isGathered ? new Turns() : undefined
     this.#messageMs = guessMs
@@ -48,7 +60,8 @@ export class TypePace {
 
   /** How many messages a batch may have. */
   get limit(): number {
-    return this.isGathered ? this.#max : this.#size.limit
+    if (this.turns !== undefined) return this.#gatheredSize.limit
+    return this.#crowding.isOneAtATime ? this.#max : this.#size.limit
   }
 
   /** Whether another batch may begin now. */
@@ -67,11 +80,12 @@ export class TypePace {
   }
 
   /** Learns from a batch that has ended. `messageMs`: how long each of its messages took on average. */
-  learn(batch: SizeSample & { readonly waitedMs: number }, messageMs: number, now: Progress): void {
-    const { hadConflict, waitedMs } = batch
+  learn(batch: PaceSample, messageMs: number, now: Progress): void {
+    const { size, hadConflict, hadFailure, waitedMs } = batch
     this.#messageMs = this.#isMeasured ? this.#messageMs + (messageMs - this.#messageMs) / 4 : messageMs
     this.#isMeasured = true
     if (this.turns !== undefined) {
+      this.#gatheredSize.ended({ size, hadSetback: hadConflict || hadFailure })
       if (hadConflict) this.turns.collided(this.#running)
       else this.turns.wentWell(waitedMs)
       return

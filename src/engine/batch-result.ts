@@ -17,6 +17,8 @@ export interface BatchResult {
   down: { readonly error: unknown } | undefined
   /** How often a conflict rolled the batch back. A reason to make the next batch smaller. */
   conflicts: number
+  /** How often a failure rolled the batch back, so that all of it ran again. */
+  failures: number
   /** How much of the time was spent on opening, claiming, committing and acknowledging rather than on handlers. */
   overheadMs: number
   /** Runs and deliveries that are finished, and neither failed nor waiting. */
@@ -37,6 +39,7 @@ export function emptyResult(): BatchResult {
     stopped: [],
     down: undefined,
     conflicts: 0,
+    failures: 0,
     overheadMs: 0,
     wentWell: 0,
     settled: [],
@@ -52,6 +55,7 @@ export function addResult(total: BatchResult, more: BatchResult): void {
   total.background.push(...more.background)
   total.down ??= more.down
   total.conflicts += more.conflicts
+  total.failures += more.failures
   total.overheadMs += more.overheadMs
   total.wentWell += more.wentWell
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Transport } from '../../src/index.ts'
 import { MemoryDatabase, memoryStore, memoryTransport } from '../../src/memory.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
-import { note, openApp, write } from './open-app.ts'
+import { later, note, openApp, write } from './open-app.ts'
 
 test('while one batch runs, everything that arrives goes into the next', async () => {
   const { app, transport, clock, quiet, effects, eventsOf } = openApp()
@@ -65,6 +65,29 @@ test('a broker that takes long to acknowledge does not make batches small: it ta
   const sizes = eventsOf('batch').map(({ messages }) => messages)
   expect(Math.max(...sizes)).toBe(50)
   expect(transport.settled()).toHaveLength(2000)
+})
+
+test('a handler that takes many at once gets ever more of them, until one fails: then all of its batch run again', async () => {
+  const clock = fakeClock()
+  const store = memoryStore({ database: new MemoryDatabase({ clock }) })
+  const manyWriters = { ...store, capabilities: { ...store.capabilities, connections: 4 } }
+  const { app, handle, eventsOf } = openApp({ clock, store: manyWriters, batch: undefined })
+  let broken: string | undefined
+  app.onBatch('note.created', { name: 'tag-notes', ...later }, (messages) => {
+    if (messages.some(({ id }) => id === broken)) throw new Error('on purpose')
+  })
+  const largestOfTheLast = async (name: string, length: number): Promise<number> => {
+    await handle(...Array.from({ length }, (_, index) => note(`${name}-${index}`)))
+    return Math.max(
+      ...eventsOf('batch')
+        .slice(-15)
+        .map(({ messages }) => messages),
+    )
+  }
+  // Half of what may be in flight: the next batch is ready while one runs.
+  expect(await largestOfTheLast('well', 8_000)).toBe(400)
+  broken = 'badly-10'
+  expect(await largestOfTheLast('badly', 3_500)).toBe(100)
 })
 
 test('a batch that overruns commits what it has; the rest comes first in the next one', async () => {

@@ -167,7 +167,7 @@ export function consume(world: World, fixed?: Fixed): Run {
       const tookMs = time.nowMs - begunAt - result.waitedMs
       workers.ended(time.nowMs)
       sizes.learn(
-        { handled: batch.deliveries, size: batch.deliveries.length, tookMs, ...result },
+        { handled: batch.deliveries, size: batch.deliveries.length, tookMs, failures: 0, ...result },
         activity.handled(batch.deliveries.length),
       )
       chains.end(batch, () => undefined)

@@ -66,6 +66,7 @@ class Handling<Tx> {
       }
       const { why, times, error } = attempt
       if (why === 'conflict' || why === 'held') result.conflicts++
+      if (why === 'failure') result.failures++
       const blame = blamedFor(batch, why, error)
       const hasParts = engine.store.parts !== undefined
       const isBare = batch.partSize === Number.POSITIVE_INFINITY && batch.works.length > 1
