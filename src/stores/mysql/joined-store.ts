@@ -2,9 +2,9 @@ import type { Inbox, JoinedStore } from '../../contracts/index.ts'
 import { NestedTurns } from '../shared/nested-turns.ts'
 import { systemTimers } from '../shared/system-timers.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
-import { classify } from './errors.ts'
-import type { OpenTransactions } from './open-transaction.ts'
-import type { Runner } from './runner.ts'
+import { classify, isMissingSavepoint, messageOf } from './errors.ts'
+import type { OpenTransaction, OpenTransactions } from './open-transaction.ts'
+import { rollBackTo } from './roll-back-to.ts'
 
 export interface JoinedParts<Native extends MysqlConnectionShape> {
   readonly name: string
@@ -42,15 +42,23 @@ export function joinedStore<Native extends MysqlConnectionShape>(
 }
 
 /** For our own transaction, whose end takes care of everything else. */
-async function inSavepoint<T>(runner: Runner, name: string, work: () => Promise<T>): Promise<T> {
-  await runner.run(`SAVEPOINT ${name}`)
+async function inSavepoint<T>(
+  transaction: OpenTransaction<MysqlConnectionShape>,
+  name: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  await transaction.run(`SAVEPOINT ${name}`)
   try {
     const value = await work()
-    await runner.run(`RELEASE SAVEPOINT ${name}`)
+    await transaction.run(`RELEASE SAVEPOINT ${name}`)
     return value
   } catch (error) {
-    // The error of the work matters more. After a deadlock there is nothing left to roll back.
-    await runner.run(`ROLLBACK TO SAVEPOINT ${name}`).catch(() => {})
+    // The error of the work matters more. After a deadlock there is nothing left to roll back; what is left in any other case
+    // must not be committed.
+    await rollBackTo(transaction, name).catch((failure: unknown) => {
+      if (!isMissingSavepoint(failure))
+        transaction.connection.discard(new Error(messageOf(failure), { cause: failure }))
+    })
     throw error
   }
 }

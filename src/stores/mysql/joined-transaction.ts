@@ -2,9 +2,10 @@ import type { Loan, LoanOptions, RecordKey } from '../../contracts/index.ts'
 import { JustonceError, txNotOpen, wrapperName, wrongTx } from '../../errors/index.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { Connections } from './connections.ts'
-import { endsTransaction, isMissingSavepoint } from './errors.ts'
+import { endsTransaction, isLostConnection, isMissingSavepoint } from './errors.ts'
 import { lentConnection } from './lent-connection.ts'
 import { type Claims, provisionalClaims, Suspension } from './provisional.ts'
+import { rollBackTo } from './roll-back-to.ts'
 import { type Answer, type Runner, runOn, serverFlags } from './runner.ts'
 import type { Server } from './server.ts'
 import { suspendFor } from './session-keeper.ts'
@@ -78,8 +79,10 @@ export class JoinedTransaction<Native extends MysqlConnectionShape> implements R
       return value
     } catch (error) {
       this.#suspension.rolledBack()
-      await this.run(`ROLLBACK TO SAVEPOINT ${name}`).catch(() => {})
-      // The error of the work matters more, unless the transaction is gone and nothing could be rolled back.
+      await rollBackTo(this, name).catch((failure: unknown) => {
+        if (!isLostConnection(failure)) this.#endedBy(failure)
+      })
+      // The error of the work matters more, unless nothing could be rolled back.
       if (this.#ended === undefined) throw error
       await this.#takeBack()
       throw this.#ended
