@@ -8,6 +8,7 @@ export type { HeartbeatOptions } from './app/heartbeat-options.ts'
 export { justonce } from './app/justonce.ts'
 export { type Logger, logEvents } from './app/log-events.ts'
 export { type Messages, messages } from './app/messages.ts'
+export type { Reassigned } from './app/reassign.ts'
 export type { IdScheme, RetentionOptions } from './app/retention-options.ts'
 export { type Sharded, type ShardedOptions, sharded } from './app/sharded.ts'
 export type {

@@ -1,4 +1,4 @@
-import type { Clock, Events, Store } from '../contracts/index.ts'
+import type { Clock, Events, Store, Subscriber } from '../contracts/index.ts'
 import { RecentCommits } from '../engine/batch/recent-commits.ts'
 import { HandlerSlots } from '../engine/batch/slots.ts'
 import { CallsInProgress } from '../engine/calls/calls-in-progress.ts'
@@ -42,6 +42,7 @@ export function buildEngine<S extends Store, Map extends object, Effects extends
     readonly timeless?: ReadonlySet<string>
     readonly outlet: Engine<unknown>['outlet']
     readonly effects?: Engine<unknown>['effects']
+    readonly from?: readonly Subscriber[]
     wake: Engine<unknown>['wake']
   },
 ): Engine<unknown> {
@@ -99,10 +100,19 @@ export function buildEngine<S extends Store, Map extends object, Effects extends
     },
     outlet: parts.outlet,
     effects: parts.effects ?? new KnownEffects(),
+    stillGivenUp: (message) => firstOf(parts.from ?? [], (each) => each.stillGivenUp?.(message)),
     wake: parts.wake,
   }
 }
 
 function within(least: number, value: number, most: number): number {
   return Math.min(Math.max(least, value), most)
+}
+
+function firstOf<Of, Found>(all: readonly Of[], find: (each: Of) => Found | undefined): Found | undefined {
+  for (const each of all) {
+    const found = find(each)
+    if (found !== undefined) return found
+  }
+  return undefined
 }

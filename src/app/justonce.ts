@@ -80,7 +80,7 @@ export function justonce<
   const ids = schemeOfIds(options.ids)
   const timeless = new Set<string>()
   const engine = buildEngine(options, {
-    ...{ handlers, clock, events, timeless, effects },
+    ...{ handlers, clock, events, timeless, effects, from: ways.from },
     outlet: destinations,
     wake: (loop) => running?.wake(loop),
   })

@@ -1,7 +1,11 @@
 import type { IncomingMessage, Store, Subscriber } from '../contracts/index.ts'
 import { checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
+import { onAllShards, type ShardedOperations, type WhoAndWhy } from '../operations/index.ts'
+import { shardOrError } from '../sharding/shard-or-error.ts'
 import { SplitSubscriber } from '../sharding/split-subscriber.ts'
 import type { Health } from './health.ts'
+import { type Reassigned, reassign } from './reassign.ts'
+import { ShardStarter } from './shard-starter.ts'
 import type { App } from './types.ts'
 
 /** What `sharded()` takes. */
@@ -27,12 +31,22 @@ export interface ShardedOptions<Shard extends string, S extends Store, A> {
 export interface Sharded<Shard extends string, A> {
   /** The app of each shard: its operations, events, retries, relay and maintenance are its own. */
   readonly apps: Readonly<Record<Shard, A>>
-  /** Starts all of them. Does not wait for a shard whose store is down: the others begin, and it follows when its store is there. */
+  /**
+   * Starts all of them. Does not wait for a shard whose store is down: the others begin, and it follows when its store is there. If one
+   * cannot be started for another reason, it rejects, the others are started, and calling it again starts the rest.
+   */
   start(): Promise<void>
   /** Stops all of them. */
   stop(options?: { readonly withinMs?: number }): Promise<void>
   /** The health of each. */
   health(): Promise<Readonly<Record<Shard, Health>>>
+  /** What operators ask and do, on all shards at once: each answers for itself, also if another one is down. */
+  readonly operations: ShardedOperations<Shard>
+  /**
+   * Hands dead letters with the reason `SHARD_UNKNOWN` to the shard that `shardOf` names by now: they are handled there, under their own
+   * ids, and discarded where they were. Those that belong where they are are redriven. It can be called again after whatever happened.
+   */
+  reassign(whoAndWhy: WhoAndWhy): Promise<Reassigned>
 }
 
 /**
@@ -53,7 +67,7 @@ export interface Sharded<Shard extends string, A> {
  * })
  * await orders.start()
  */
-export function sharded<const Shard extends string, S extends Store, A extends Startable>(
+export function sharded<const Shard extends string, S extends Store, A extends ShardApp>(
   options: ShardedOptions<Shard, S, A>,
 ): Sharded<Shard, A> {
   checkOptions(options, ['from', 'shards', 'shardOf', 'unknown', 'holdMost', 'app'], 'sharded()')
@@ -63,41 +77,44 @@ export function sharded<const Shard extends string, S extends Store, A extends S
   checkNumber(holdMost, 'holdMost', 0)
   const names = Object.keys(shards) as Shard[]
   if (!names.includes(unknown)) throw invalid(`unknown is ${unknown}, but the shards are ${names.join(', ')}.`)
-  if (from.positions !== undefined)
+  if (from.positions !== undefined && from.positions.dedup !== 'id')
     throw invalid(
       `${from.name} keeps positions in the store, but each of its partitions has messages of several shards.`,
     )
-  const split = new SplitSubscriber(from, { shards: names, shardOf, unknown, holdMost })
+  const known = { shards: names, shardOf }
+  const split = new SplitSubscriber(from, { ...known, unknown, holdMost })
   const made = names.map((shard) => [shard, app({ shard, store: shards[shard], from: split.of(shard) })] as const)
   const apps = Object.fromEntries(made) as Record<Shard, A>
+  const starter = new ShardStarter(made)
   return {
     apps,
-    async start() {
-      await Promise.all(made.map(([shard, each]) => begun(shard, each)))
-    },
+    operations: onAllShards(operationsOf(apps)),
+    start: async () => await starter.start(),
     async stop(options) {
+      starter.stop()
       await Promise.all(made.map(([, each]) => each.stop(options)))
     },
     async health() {
       const found = await Promise.all(made.map(async ([shard, each]) => [shard, await each.health()] as const))
       return Object.fromEntries(found) as Record<Shard, Health>
     },
+    async reassign(whoAndWhy) {
+      const shardNow = (message: IncomingMessage): string | undefined => {
+        const shard = shardOrError(message, known)
+        return typeof shard === 'string' ? shard : undefined
+      }
+      return await reassign(apps, shardNow, whoAndWhy)
+    },
   }
 }
 
-type Startable = Pick<App<Store, object>, 'start' | 'stop' | 'health' | 'events'>
+type ShardApp = Pick<App<Store, object>, 'start' | 'stop' | 'health' | 'events' | 'operations' | 'store' | 'deliver'>
 
-/** Resolves when it has started, or knows that its store is down. */
-async function begun(shard: string, { start, events }: Startable): Promise<void> {
-  const down = Promise.withResolvers<'down'>()
-  const stop = events.listen(({ kind }) => kind === 'store-down' && down.resolve('down'), { replacesLog: false })
-  const started = start()
-  try {
-    if ((await Promise.race([started, down.promise])) !== 'down') return
-    started.catch((error: unknown) => process.emitWarning(`The app of shard ${shard} could not be started: ${error}`))
-  } finally {
-    stop()
-  }
+function operationsOf<Shard extends string>(
+  apps: Readonly<Record<Shard, ShardApp>>,
+): Readonly<Record<Shard, ShardApp['operations']>> {
+  const all = Object.entries<ShardApp>(apps).map(([shard, { operations }]) => [shard, operations])
+  return Object.fromEntries(all) as Record<Shard, ShardApp['operations']>
 }
 
 function invalid(message: string): JustonceError {

@@ -13,8 +13,11 @@ export interface Delivery {
    * must: for messages that were in flight when it was assigned or connected again.
    */
   readonly redelivered?: boolean | undefined
-  /** Why the broker has given it up (a dead-letter queue of the broker): it becomes a dead letter without being run. */
-  readonly givenUp?: string | undefined
+  /**
+   * Why it was given up before it came here (a dead-letter queue of the broker): it becomes a dead letter without being run. The reason
+   * is `BROKER_GAVE_UP`, or the code of an error of the catalogue.
+   */
+  readonly givenUp?: string | Error | undefined
   /**
    * Aborted when the connection, or the assignment, that brought it has ended: it can no longer be settled and will be
    * delivered again, so a consumer that has not started it drops it. All deliveries of the same connection or
@@ -197,6 +200,11 @@ export interface Subscriber {
    */
   settle(deliveries: readonly Delivery[], settlement: Settlement): Promise<void>
   readonly inside?: InsideTransaction | undefined
+  /**
+   * Asked before a message that was given up is tried again, for example in a redrive: why it must still not be run here. It never
+   * throws. Without this method it is run.
+   */
+  stillGivenUp?(message: IncomingMessage): Error | undefined
   close(): Promise<void>
 }
 

@@ -1,4 +1,13 @@
-import type { Clock, Codec, Events, Headers, Hints, PublishedMessage, Store } from '../contracts/index.ts'
+import type {
+  Clock,
+  Codec,
+  Events,
+  Headers,
+  Hints,
+  IncomingMessage,
+  PublishedMessage,
+  Store,
+} from '../contracts/index.ts'
 import type { RecentCommits } from './batch/recent-commits.ts'
 import type { HandlerSlots } from './batch/slots.ts'
 import type { Around } from './calls/around.ts'
@@ -22,6 +31,8 @@ export interface Engine<Tx> {
   readonly events: Events
   readonly limits: EnvelopeLimits
   readonly unknownTypes: 'dead-letter' | 'ignore'
+  /** Why a message that was given up before it came here must still not be run. */
+  stillGivenUp?(message: IncomingMessage): Error | undefined
   /** Handlers of a type, in the order in which they run. */
   handlersOf(type: string): readonly Handler<Tx>[]
   handlerNamed(name: string): Handler<Tx> | undefined

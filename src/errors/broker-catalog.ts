@@ -10,7 +10,7 @@ export const brokerCatalog = {
   },
   SHARD_UNKNOWN: {
     title: 'Nobody knows to which shard a message belongs: shardOf() threw, or named none of the shards',
-    fix: 'Publish it again so that shardOf() knows its shard, and discard the dead letter: a redrive would run it in the shard that keeps it.',
+    fix: 'Repair shardOf() or the message. Then reassign() hands the dead letter to its shard; a redrive runs it only in the shard that shardOf() names.',
   },
   BROKER_UNREACHABLE: {
     title: 'The broker cannot be reached',

@@ -4,10 +4,10 @@ import type { Appetite, Delivery } from '../contracts/index.ts'
 export class Branch {
   readonly shard: string
   #waiting: Delivery[] = []
+  #waitingBytes = 0
   #unsettled = new Set<Delivery>()
   #wake = Promise.withResolvers<void>()
   #limit: () => number = () => 0
-  isReading = false
 
   constructor(shard: string) {
     this.shard = shard
@@ -17,38 +17,52 @@ export class Branch {
     return this.#waiting.length
   }
 
-  add(delivery: Delivery): void {
-    this.#waiting.push(delivery)
+  /** The total size of the bodies that wait. */
+  get waitingBytes(): number {
+    return this.#waitingBytes
+  }
+
+  /** How many it would like to have unsettled. */
+  get limit(): number {
+    return this.#limit()
+  }
+
+  add(deliveries: readonly Delivery[]): void {
+    this.#waiting.push(...deliveries)
+    this.#waitingBytes += bytesOf(deliveries)
     this.wake()
   }
 
-  /** How many it would like to have unsettled, and those that it cannot take now: they must not use up the room of other shards. */
-  get wanted(): number {
-    return this.#limit() + this.#waiting.length
-  }
-
   begin(maxInFlight: number, appetite: Appetite | undefined): () => void {
-    this.isReading = true
     this.#limit = () => Math.min(maxInFlight, appetite?.now() ?? maxInFlight)
     const stop = appetite?.onGrown(() => this.wake())
     return () => {
       stop?.()
-      this.isReading = false
       this.#limit = () => 0
     }
   }
 
   /** As many as there is room for. */
   take(): readonly Delivery[] {
-    for (const delivery of this.#unsettled) if (delivery.ended?.aborted) this.#unsettled.delete(delivery)
-    this.#waiting = this.#waiting.filter(({ ended }) => !ended?.aborted)
+    this.letGo()
     const taken = this.#waiting.splice(0, Math.max(0, this.#limit() - this.#unsettled.size))
+    this.#waitingBytes -= bytesOf(taken)
     for (const delivery of taken) this.#unsettled.add(delivery)
     return taken
   }
 
-  takeBack(): readonly Delivery[] {
-    return this.#waiting.splice(0)
+  /** Forgets what can no longer be settled: it arrives again, and would be here twice. */
+  letGo(): void {
+    for (const delivery of this.#unsettled) if (isOver(delivery)) this.#unsettled.delete(delivery)
+    this.takeBack(isOver)
+  }
+
+  /** Removes and returns what waits here. */
+  takeBack(which: (delivery: Delivery) => boolean = () => true): readonly Delivery[] {
+    const back = this.#waiting.filter(which)
+    if (back.length > 0) this.#waiting = this.#waiting.filter((delivery) => !which(delivery))
+    this.#waitingBytes -= bytesOf(back)
+    return back
   }
 
   settled(deliveries: readonly Delivery[]): void {
@@ -64,4 +78,12 @@ export class Branch {
   get changed(): Promise<void> {
     return this.#wake.promise
   }
+}
+
+function bytesOf(deliveries: readonly Delivery[]): number {
+  return deliveries.reduce((sum, { message }) => sum + message.body.byteLength, 0)
+}
+
+function isOver({ ended }: Delivery): boolean {
+  return ended?.aborted === true
 }

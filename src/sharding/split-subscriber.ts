@@ -1,16 +1,23 @@
-import type { Delivery, IncomingMessage, Subscriber, TransportNotice } from '../contracts/index.ts'
-import { JustonceError } from '../errors/index.ts'
+import type { Delivery, Subscriber, TransportNotice } from '../contracts/index.ts'
 import { Branch } from './branch.ts'
+import { roomFor } from './room.ts'
+import { type ShardOf, shardOrError, whyNotHere } from './shard-or-error.ts'
+import { sharedQuestions } from './shared-questions.ts'
 
 type Reading = Parameters<Subscriber['deliveries']>[0]
 
-export interface SplitOptions {
-  readonly shards: readonly string[]
-  readonly shardOf: (message: IncomingMessage) => string
+export interface SplitOptions extends ShardOf {
   /** Has the dead letters of messages whose shard is not known. */
   readonly unknown: string
   /** How many messages may wait here for a shard that does not take them. */
   readonly holdMost: number
+}
+
+/** One reading of the source. */
+interface Life {
+  readonly end: AbortController
+  ended: Promise<void>
+  isConnected: boolean
 }
 
 /**
@@ -21,17 +28,21 @@ export class SplitSubscriber {
   readonly #source: Subscriber
   readonly #options: SplitOptions
   readonly #branches: ReadonlyMap<string, Branch>
+  readonly #questions: Pick<Subscriber, 'redeliversForMs' | 'inspect'>
   readonly #wakers = new Set<() => void>()
   readonly #readings = new Map<Branch, Reading>()
   readonly #open: Set<string>
-  #reading: { readonly end: AbortController; readonly ended: Promise<void>; isConnected: boolean } | undefined
-  #failure: { readonly error: unknown } | undefined
+  #life: Life | undefined
+  /** Why the source is not read any more; it may also simply have ended. */
+  #over: { readonly error?: unknown } | undefined
+  #before: Promise<void> = Promise.resolve()
 
   constructor(source: Subscriber, options: SplitOptions) {
     this.#source = source
     this.#options = options
     this.#branches = new Map(options.shards.map((shard) => [shard, new Branch(shard)]))
     this.#open = new Set(options.shards)
+    this.#questions = sharedQuestions(source)
   }
 
   of(shard: string): Subscriber {
@@ -41,15 +52,14 @@ export class SplitSubscriber {
       name: source.name,
       capabilities: source.capabilities,
       inFlight: source.inFlight,
-      ...(source.redeliversForMs && {
-        redeliversForMs: () => source.redeliversForMs?.() ?? Promise.resolve(undefined),
-      }),
-      ...(source.inspect && { inspect: () => source.inspect?.() ?? Promise.resolve({ warnings: [] }) }),
+      ...this.#questions,
+      stillGivenUp: (message) => whyNotHere(message, shard, this.#options),
       deliveries: (options) => this.#deliveries(branch, options),
       settle: async (deliveries, settlement) => {
+        const behind = settlement.kind === 'release' ? this.#behind(branch, deliveries) : []
         branch.settled(deliveries)
         this.#grown()
-        await source.settle(deliveries, settlement)
+        await source.settle([...deliveries, ...behind], settlement)
       },
       close: async () => {
         if (!this.#open.delete(shard) || this.#open.size > 0) return
@@ -67,14 +77,14 @@ export class SplitSubscriber {
     this.#readings.set(branch, options)
     try {
       this.#begin(options)
-      if (this.#reading?.isConnected) options.connected?.()
-      while (!options.signal.aborted) {
-        if (this.#failure !== undefined) throw this.#failure.error
+      if (this.#life?.isConnected) options.connected?.()
+      while (!options.signal.aborted && this.#over === undefined) {
         const { changed } = branch
         const taken = branch.take()
         if (taken.length > 0) yield taken
         else await changed
       }
+      if (this.#over !== undefined && 'error' in this.#over) throw this.#over.error
     } finally {
       stop()
       stopGrowing?.()
@@ -85,42 +95,47 @@ export class SplitSubscriber {
   }
 
   #begin(options: Reading): void {
-    if (this.#reading !== undefined) return
-    this.#failure = undefined
-    const end = new AbortController()
-    const read = async (): Promise<void> => {
-      try {
-        for await (const deliveries of this.#source.deliveries(this.#readingOf(options, end.signal)))
-          for (const delivery of deliveries) this.#assign(delivery)
-      } catch (error) {
-        this.#failure = { error }
-        this.#reading = undefined
-        for (const branch of this.#branches.values()) branch.wake()
-      }
-    }
+    if (this.#life !== undefined) return
+    this.#over = undefined
     // Set before reading begins, because a source may say at once that it is connected.
-    const begun = Promise.withResolvers<void>()
-    this.#reading = { end, ended: begun.promise, isConnected: false }
-    void read().then(begun.resolve)
+    const life: Life = { end: new AbortController(), ended: Promise.resolve(), isConnected: false }
+    this.#life = life
+    life.ended = this.#read(life, this.#readingOf(options, life))
+    this.#before = life.ended
   }
 
-  #readingOf({ maxInFlight, maxBytes }: Reading, signal: AbortSignal): Reading {
-    const shards = this.#branches.size
-    const most = maxInFlight * shards + this.#options.holdMost
-    const wanted = () => [...this.#branches.values()].reduce((sum, branch) => sum + branch.wanted, 0)
+  async #read(life: Life, reading: Reading): Promise<void> {
+    const before = this.#before
+    let over: { readonly error?: unknown } = {}
+    try {
+      await before
+      for await (const deliveries of this.#source.deliveries(reading)) this.#assign(deliveries)
+    } catch (error) {
+      over = { error }
+    }
+    for (const branch of this.#branches.values()) branch.letGo()
+    if (this.#life !== life) return
+    this.#over = over
+    this.#life = undefined
+    for (const branch of this.#branches.values()) branch.wake()
+  }
+
+  #readingOf({ maxInFlight, maxBytes }: Reading, life: Life): Reading {
+    const branches = [...this.#branches.values()]
+    const room = roomFor(branches, { maxInFlight, maxBytes, holdMost: this.#options.holdMost }, this.#source.inFlight)
     return {
-      signal,
-      maxInFlight: most,
-      ...(maxBytes !== undefined && { maxBytes: maxBytes * shards }),
+      signal: life.end.signal,
+      maxInFlight: room.messages,
+      ...(room.bytes !== undefined && { maxBytes: room.bytes }),
       appetite: {
-        now: () => Math.max(1, Math.min(most, wanted())),
+        now: room.now,
         onGrown: (wake) => {
           this.#wakers.add(wake)
           return () => this.#wakers.delete(wake)
         },
       },
       connected: () => {
-        if (this.#reading !== undefined) this.#reading.isConnected = true
+        life.isConnected = true
         for (const { connected } of this.#readings.values()) connected?.()
       },
       notice: (notice: TransportNotice) => {
@@ -129,22 +144,25 @@ export class SplitSubscriber {
     }
   }
 
-  #assign(delivery: Delivery): void {
-    const shard = this.#shardOf(delivery.message)
-    const branch = this.#branches.get(typeof shard === 'string' ? shard : this.#options.unknown) as Branch
-    branch.add(typeof shard === 'string' ? delivery : { ...delivery, givenUp: `${shard.code}: ${shard.message}` })
-    if (branch.waiting > 0) this.#grown()
+  #assign(deliveries: readonly Delivery[]): void {
+    const assigned = deliveries.map((delivery) => {
+      const shard = shardOrError(delivery.message, this.#options)
+      if (typeof shard === 'string') return { shard, delivery }
+      return { shard: this.#options.unknown, delivery: { ...delivery, givenUp: shard } }
+    })
+    for (const [shard, its] of Map.groupBy(assigned, ({ shard }) => shard))
+      this.#branches.get(shard)?.add(its.map(({ delivery }) => delivery))
+    this.#grown()
   }
 
-  #shardOf(message: IncomingMessage): string | JustonceError {
-    let shard: unknown
-    try {
-      shard = this.#options.shardOf(message)
-    } catch (error) {
-      return new JustonceError('SHARD_UNKNOWN', { message: `shardOf() threw ${error}.`, cause: error })
-    }
-    if (typeof shard === 'string' && this.#branches.has(shard)) return shard
-    return new JustonceError('SHARD_UNKNOWN', { message: `shardOf() answered ${JSON.stringify(shard)}.` })
+  /** What waits here behind something that is given back: it must not overtake it. */
+  #behind(branch: Branch, deliveries: readonly Delivery[]): readonly Delivery[] {
+    const { order } = this.#source.capabilities
+    if (order === 'none') return []
+    const chainOf = ({ lane, message }: Delivery) => (order === 'lane' ? (lane ?? '') : message.key)
+    const chains = new Set(deliveries.map(chainOf))
+    chains.delete(undefined)
+    return branch.takeBack((delivery) => chains.has(chainOf(delivery)))
   }
 
   #grown(): void {
@@ -152,10 +170,12 @@ export class SplitSubscriber {
   }
 
   async #end(): Promise<void> {
-    const reading = this.#reading
-    this.#reading = undefined
-    reading?.end.abort()
-    await reading?.ended
+    const life = this.#life
+    this.#life = undefined
+    life?.end.abort()
+    await life?.ended
+    // Somebody may have begun to read again, and has what waits.
+    if (this.#readings.size > 0) return
     const left = [...this.#branches.values()].flatMap((branch) => branch.takeBack())
     if (left.length > 0) await this.#source.settle(left, { kind: 'release' })
   }

@@ -148,7 +148,7 @@ function gatherRun<Tx>(
     }
     case 'waiting':
       if (run.owner === undefined) {
-        books.parked.push(waitingRow(run, outcome))
+        books.parked.push(waitingRow(run, outcome, at))
         mark('parked')
       }
       return

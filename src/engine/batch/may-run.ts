@@ -77,6 +77,7 @@ export const aboutTheMessage: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'MESSAGE_EXPIRED',
   'PROCESS_DIED',
   'BROKER_GAVE_UP',
+  'SHARD_UNKNOWN',
   'ID_FROM_THE_FUTURE',
   'TOO_OLD_TO_KNOW',
 ])

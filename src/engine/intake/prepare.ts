@@ -6,6 +6,7 @@ import type { Engine } from '../engine.ts'
 import type { Handler } from '../handler.ts'
 import { isThenable } from '../is-thenable.ts'
 import { isOwnedBy, type Origin, type Refusal, type Run, type Work } from '../items.ts'
+import { wasGivenUp } from '../retries/parked-rows.ts'
 import { checkEnvelope, checkKey } from './check-envelope.ts'
 import { decodeMessage, type Fitted, fitHandler, fitType } from './decode-message.ts'
 import { lateness } from './expiry.ts'
@@ -83,7 +84,7 @@ function workOf<Tx>(
   fingerprintOfBody: () => Uint8Array,
 ): Work<Tx> {
   const runs: Run<Tx>[] = []
-  const condemned = origin.condemned ?? givenUp(delivery)
+  const condemned = origin.condemned ?? givenUp(delivery.givenUp) ?? givenUp(stillGivenUp(engine, delivery, origin))
   const shared = { wasGiven: false }
   let ofBody: Uint8Array | undefined
   for (const { handler, message, failure } of fitted) {
@@ -147,8 +148,14 @@ const lookAgainMs = 3_600_000
 const clocksDifferMs = 3_600_000
 
 /** The broker will not deliver it again. */
-function givenUp({ givenUp: why }: Delivery): JustonceError | undefined {
-  return why === undefined ? undefined : new JustonceError('BROKER_GAVE_UP', { message: why })
+function givenUp(why: Delivery['givenUp']): JustonceError | undefined {
+  if (why === undefined || isJustonceError(why)) return why
+  return new JustonceError('BROKER_GAVE_UP', { message: anyText(why) })
+}
+
+/** Only of what was given up before: other parked messages need not have come from a transport. */
+function stillGivenUp<Tx>(engine: Engine<Tx>, { message }: Delivery, { letter }: Origin): Delivery['givenUp'] {
+  return letter !== undefined && wasGivenUp(letter) ? engine.stillGivenUp?.(message) : undefined
 }
 
 /** What is known about a run before it starts. */
@@ -195,7 +202,8 @@ function keyOf<Tx>(handler: Handler<Tx>, message: Message, incoming: IncomingMes
 }
 
 function refused<Tx>(delivery: Delivery, { letter, mark }: Origin, error: unknown): Prepared<Tx> {
-  return { kind: 'refused', refusal: { delivery, letter, mark, error: asRefusal(error) } }
+  const { givenUp: why } = delivery
+  return { kind: 'refused', refusal: { delivery, letter, mark, error: isJustonceError(why) ? why : asRefusal(error) } }
 }
 
 function asRefusal(error: unknown): JustonceError {

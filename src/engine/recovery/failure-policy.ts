@@ -23,6 +23,7 @@ const permanentCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'TOO_OLD_TO_KNOW',
   'PARTLY_APPLIED',
   'BROKER_GAVE_UP',
+  'SHARD_UNKNOWN',
 ])
 
 export function judge(error: unknown, retry: RetryPolicy, failedBefore: number, random: number): Verdict {

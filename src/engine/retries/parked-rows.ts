@@ -7,12 +7,12 @@ import type {
   StoredParkedMessage,
 } from '../../contracts/index.ts'
 import { anyJson, anyText } from '../../encoding/any-text.ts'
-import { addErrorNote } from '../../encoding/error-notes.ts'
+import { addErrorNote, readErrorNotes } from '../../encoding/error-notes.ts'
 import { shapeOf } from '../../encoding/error-shape.ts'
 import { fittedText, plainText } from '../../encoding/fit-text.ts'
 import { noteOf, packMessage } from '../../encoding/packed-message.ts'
 import { unrouted } from '../../encoding/unrouted.ts'
-import { type ErrorCode, JustonceError } from '../../errors/index.ts'
+import { type ErrorCode, isJustonceError, JustonceError } from '../../errors/index.ts'
 import type { Engine } from '../engine.ts'
 import {
   isParkedUnclaimed,
@@ -105,10 +105,27 @@ export function abandoned(letter: StoredParkedMessage, error: JustonceError, at:
   }
 }
 
-export function waitingRow<Tx>(run: Run<Tx>, { behind, under }: RunOutcome & { kind: 'waiting' }): NewParkedMessage {
+export function waitingRow<Tx>(
+  run: Run<Tx>,
+  { behind, under }: RunOutcome & { kind: 'waiting' },
+  at: Date,
+): NewParkedMessage {
   const reason = waitsFor[behind]
   const bare = row(run, { state: 'waiting', reason, attempts: 0, delayMs: 0 })
-  return fitting(run, { ...bare, handler: under ?? bare.handler, reason, errors: '[]', shape: '' })
+  return fitting(run, { ...bare, handler: under ?? bare.handler, reason, errors: notedShard(run, at), shape: '' })
+}
+
+/** When its turn comes, it must be known that its shard was not. */
+function notedShard<Tx>({ failure }: Run<Tx>, at: Date): string {
+  const { error } = failure ?? {}
+  return isJustonceError(error, 'SHARD_UNKNOWN') ? addErrorNote('', `${error.code}: ${error.message}`, at) : '[]'
+}
+
+/** Whether it was given up before it came here. */
+export function wasGivenUp({ reason, errors }: StoredParkedMessage): boolean {
+  if (reason === 'BROKER_GAVE_UP' || reason === 'SHARD_UNKNOWN') return true
+  const isUntried = Object.values<string>(waitsFor).includes(reason)
+  return isUntried && readErrorNotes(errors).some(({ message }) => message.startsWith('SHARD_UNKNOWN: '))
 }
 
 /**
