@@ -106,7 +106,7 @@ export async function openCaseContext(url: string, options: ChosenOptions): Prom
 }
 
 /** A client that can lose all its connections at once, as in a kill: the group is not left, nothing more is sent. */
-function mortalClient(): { readonly module: KafkaTransportOptions['kafka']; die(): Promise<void> } {
+export function mortalClient(): { readonly module: KafkaTransportOptions['kafka']; die(): Promise<void> } {
   const consumers: kafka.Consumer[] = []
   class MortalConsumer extends kafka.Consumer<Buffer, Buffer, Buffer, Buffer> {
     constructor(options: kafka.ConsumerOptions<Buffer, Buffer, Buffer, Buffer>) {

@@ -1,6 +1,6 @@
 import type { Partition, Position, Restore } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
-import { type Begun, begunIn, noteOf } from './begun.ts'
+import { type Begun, begunIn, noteOf, noteWithoutStore } from './begun.ts'
 import type { TopicPartitions } from './client-shapes.ts'
 import type { Fetcher } from './fetching.ts'
 import { firstPositions } from './first-positions.ts'
@@ -29,7 +29,7 @@ export async function assignedLedgers(
 ): Promise<PartitionLedger[]> {
   const metadata = await fetcher.metadata(true)
   const [committed, stored] = await Promise.all([
-    member.committed(byTopic(partitions)),
+    member.committed(byTopic(partitions), metadata),
     restore?.(partitions.map(partitionOf)),
   ])
   const found = partitions.map(({ topic, partition }, index) => {
@@ -46,6 +46,7 @@ export async function assignedLedgers(
       begun: restore === undefined ? undefined : begunIn(member.notes.found(topic, partition), topicId),
     }
   })
+  for (const each of found) if (each.stored === undefined) tellReplaced(each, member, settings)
   for (const each of found) if (each.stored === undefined && each.begun !== undefined) tellForgotten(each, settings)
   const unknown = found.filter((each) => (each.stored ?? each.begun ?? each.known) === undefined)
   const first = await firstPositions(byTopic(unknown), { settings, member, fetcher, metadata, isPast })
@@ -56,6 +57,8 @@ export async function assignedLedgers(
     return new PartitionLedger({ topic, partition, topicId, position, stored, suspects })
   })
   if (restore !== undefined) await noteBeginnings(found, ledgers, member)
+  else
+    for (const { topic, partition, topicId } of ledgers) member.notes.set(topic, partition, noteWithoutStore(topicId))
   return ledgers
 }
 
@@ -73,10 +76,24 @@ async function noteBeginnings(found: readonly Found[], ledgers: readonly Partiti
 }
 
 interface Found extends Assigned {
+  readonly topicId: string | undefined
   readonly stored: bigint | undefined
   /** The position that the group has committed. */
   readonly known: bigint | undefined
   readonly begun: Begun | undefined
+}
+
+/** Somebody who still had records of a deleted topic in hand has told the broker how far in that one he was. */
+function tellReplaced(
+  { topic, partition, topicId }: Found,
+  { notes }: GroupMember,
+  { notice, seen }: KafkaSettings,
+): void {
+  const former = notes.topicOf(topic, partition)
+  if (former === undefined || topicId === undefined || former === topicId) return
+  seen.isNew(topic)
+  const message = `The group's position of ${topic}/${partition} is of the topic with the id ${former}, but it is ${topicId}.`
+  notice(new JustonceError('TOPIC_REPLACED', { message }))
 }
 
 /**
@@ -95,19 +112,14 @@ export function partitionOf({ topic, partition }: Assigned): Partition {
   return { source: topic, partition: String(partition) }
 }
 
-function checkIncarnation(
-  stored: Position | undefined,
-  topic: string,
-  topicId: string,
-  { cameLater }: KafkaSettings,
-): void {
+function checkIncarnation(stored: Position | undefined, topic: string, topicId: string, { seen }: KafkaSettings): void {
   // Brokers before 2.8 have no topic ids, and the client reports the name instead.
   if (topicId === topic) {
     const message = `The broker gives topic ${topic} no id, so it cannot be distinguished from another of the same name.`
     throw new JustonceError('BROKER_SETUP', { message })
   }
   if (stored === undefined || stored.incarnation === topicId) return
-  cameLater.add(topic)
+  seen.isNew(topic)
   const message = `The stored position of topic ${topic} is of the topic with the id ${stored.incarnation}, but it is ${topicId}.`
   throw new JustonceError('SOURCE_REPLACED', {
     message,

@@ -1,6 +1,8 @@
 import { backoffMs } from '../../clock/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
 import { type Assigned, assignedLedgers, type BeginningOptions, partitionOf } from './assigned-ledgers.ts'
+import { noteWithoutStore } from './begun.ts'
+import type { KafkaMetadata } from './client-shapes.ts'
 import type { Assignment } from './group-member.ts'
 import { type LedgerStart, PartitionLedger } from './partition-ledger.ts'
 
@@ -113,18 +115,27 @@ export class AssignedPartitions {
     this.#options.changed()
   }
 
+  /** Looks at all of them, also at those without room for more: what they hold of a topic that is gone is worthless. */
+  compare({ topics }: KafkaMetadata): void {
+    for (const ledger of this.all()) {
+      const id = topics.get(ledger.topic)?.id
+      if (id !== undefined && id !== ledger.topicId) this.#replace(ledger, id)
+    }
+  }
+
   /** The topic was deleted and created again. The remains of the old one are worthless, and the new one begins at zero. */
-  replace(ledger: PartitionLedger, topicId: string): void {
+  #replace(ledger: PartitionLedger, topicId: string): void {
     // It was already set aside together with another partition of its topic.
     if (!ledger.isOurs) return
     const { settings, restore } = this.#options
-    settings.cameLater.add(ledger.topic)
+    settings.seen.isNew(ledger.topic)
     const message = `Topic ${ledger.topic} had the id ${ledger.topicId} and now has ${topicId}.`
     if (restore !== undefined) {
       this.#setAside(this.#of(ledger.topic), new JustonceError('SOURCE_REPLACED', { message }))
       return
     }
     settings.notice(new JustonceError('TOPIC_REPLACED', { message }))
+    this.#options.member.notes.set(ledger.topic, ledger.partition, noteWithoutStore(topicId))
     // Committed at once, so that every member knows that the group has begun here.
     this.#restart(ledger, { topicId, position: 0n, committed: -1n })
   }

@@ -11,11 +11,29 @@ export function noteOf(topicId: string, { since }: Begun): string {
   return JSON.stringify({ justonce: { topic: topicId, ...(since !== undefined && { since: String(since) }) } })
 }
 
-/** `undefined` if reading never began, or began in another topic of the same name. */
+/** If no positions are kept in a store, the note says only which topic the position is of. */
+export function noteWithoutStore(topicId: string): string {
+  return JSON.stringify({ justonce: { topic: topicId, isInStore: false } })
+}
+
+/**
+ * The topic that the position beside the note is of. A broker takes a position for whichever topic has the name now, also from
+ * those who still have records of a deleted one in hand.
+ */
+export function topicOfNote(note: string | undefined): string | undefined {
+  try {
+    const { topic } = JSON.parse(note ?? '').justonce
+    return typeof topic === 'string' ? topic : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** `undefined` if reading never began, began in another topic of the same name, or was not kept in a store. */
 export function begunIn(note: string | undefined, topicId: string | undefined): Begun | undefined {
   try {
-    const { topic, since } = JSON.parse(note ?? '').justonce
-    if (topic !== topicId) return undefined
+    const { topic, since, isInStore } = JSON.parse(note ?? '').justonce
+    if (topic !== topicId || isInStore === false) return undefined
     return { since: since === undefined ? undefined : BigInt(since) }
   } catch {
     return undefined

@@ -1,3 +1,4 @@
+import { topicOfNote } from './begun.ts'
 import type { KafkaConsumer, KafkaModule } from './client-shapes.ts'
 
 /** What the client calls to send a request: the connection, the contents, and last the callback for the answer. */
@@ -48,6 +49,11 @@ export class CommitNotes {
   /** The note beside the partition's position when that was last requested. */
   found(topic: string, partition: number): string | undefined {
     return this.#found.get(nameOf(topic, partition))
+  }
+
+  /** The id of the topic that the position is of, if the note says it. */
+  topicOf(topic: string, partition: number): string | undefined {
+    return topicOfNote(this.found(topic, partition))
   }
 
   #writing(api: Api): Api {

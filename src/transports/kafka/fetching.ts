@@ -34,8 +34,6 @@ export interface FetcherOptions {
   saw(metadata: KafkaMetadata): void
   /** The position is not in the partition, or no longer. */
   outOfRange(ledger: PartitionLedger): Promise<void>
-  /** The topic now has a different id from its ledger. */
-  replaced(ledger: PartitionLedger, topicId: string): void
   /** Whether nothing else can be read if these partitions cannot. */
   isAll(isTroubled: (ledger: PartitionLedger) => boolean): boolean
   /** A fetch has failed, `failures` times in a row. */
@@ -77,7 +75,10 @@ export class Fetcher {
   }
 
   async metadata(forceUpdate = false): Promise<KafkaMetadata> {
-    return this.#settings.turn.asking(() => this.#consumer.metadata({ topics: [...this.#topics], forceUpdate }))
+    const { turn, seen } = this.#settings
+    const metadata = await turn.asking(() => this.#consumer.metadata({ topics: [...this.#topics], forceUpdate }))
+    seen.see(metadata)
+    return metadata
   }
 
   /** Which topics can be read, which are refused, and which have a partition without a leader. */
@@ -127,10 +128,8 @@ export class Fetcher {
     const wanted = this.#options.wanted()
     const byNode = new Map<number, PartitionLedger[]>()
     for (const ledger of wanted) {
-      const topic = metadata.topics.get(ledger.topic)
-      const leader = topic?.partitions[ledger.partition]?.leader
-      if (topic !== undefined && topic.id !== ledger.topicId) this.#options.replaced(ledger, topic.id)
-      else if (leader === undefined || leader < 0) this.#metadataIsStale = true
+      const leader = metadata.topics.get(ledger.topic)?.partitions[ledger.partition]?.leader
+      if (leader === undefined || leader < 0) this.#metadataIsStale = true
       else byNode.set(leader, [...(byNode.get(leader) ?? []), ledger])
     }
     for (const [node, ledgers] of byNode) {

@@ -45,12 +45,12 @@ async function beginTogether(
 ): Promise<readonly (bigint | undefined)[]> {
   const { clock } = settings
   const all = Array.from({ length: metadata.topics.get(topic)?.partitions.length ?? 0 }, (_, partition) => partition)
-  const committedOf = async () => (await member.committed([{ topic, partitions: all }])).get(topic) ?? []
+  const committedOf = async () => (await member.committed([{ topic, partitions: all }], metadata)).get(topic) ?? []
   const commit = (offsets: readonly bigint[], which: readonly number[]) =>
     member.commit(
       which.map((partition) => ({ topic, partition, offset: offsets[partition] as bigint, leaderEpoch: -1 })),
     )
-  const edge = settings.cameLater.has(topic) ? 'earliest' : 'latest'
+  const edge = settings.seen.cameLater(topic) ? 'earliest' : 'latest'
   const begin = (await fetcher.edges(edge, [topic])).get(topic) ?? []
   const until = clock.monotonicMs() + patienceMs
   for (;;) {

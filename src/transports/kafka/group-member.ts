@@ -127,8 +127,17 @@ export class GroupMember {
     await this.#settings.turn.asking(() => this.#consumer.commit({ offsets }))
   }
 
-  committed(topics: TopicPartitions[]): Promise<Map<string, bigint[]>> {
-    return this.#settings.turn.asking(() => this.#consumer.listCommittedOffsets({ topics }))
+  /** -1 where there is none, or one of another topic that had the name before. */
+  async committed(topics: TopicPartitions[], now: KafkaMetadata): Promise<ReadonlyMap<string, readonly bigint[]>> {
+    const found = await this.#settings.turn.asking(() => this.#consumer.listCommittedOffsets({ topics }))
+    const isOfAnother = (topic: string, partition: number): boolean =>
+      (this.notes.topicOf(topic, partition) ?? now.topics.get(topic)?.id) !== now.topics.get(topic)?.id
+    return new Map(
+      [...found].map(([topic, offsets]) => [
+        topic,
+        offsets.map((offset, partition) => (isOfAnother(topic, partition) ? -1n : offset)),
+      ]),
+    )
   }
 
   async leave(): Promise<void> {

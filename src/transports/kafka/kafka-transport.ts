@@ -4,6 +4,7 @@ import { quiet } from '../../errors/index.ts'
 import { inspectTopics } from './inspect-topics.ts'
 import { bootstrapList, checkKafkaOptions, type KafkaTransportOptions } from './kafka-options.ts'
 import { Publisher } from './publishing.ts'
+import { SeenTopics } from './seen-topics.ts'
 import { ServerTurn } from './server-turn.ts'
 import { Session } from './session.ts'
 import { farewellMs, type KafkaSettings } from './settings.ts'
@@ -97,7 +98,7 @@ function settingsFrom(options: KafkaTransportOptions): KafkaSettings {
     lanes: options.lanes ?? 'partition',
     reading: { id: options.id, type: options.type, isKnownByPosition: options.dedup === 'position' },
     from: options.from ?? 'earliest',
-    cameLater: new Set(),
+    seen: new SeenTopics(),
     turn: new ServerTurn(),
     publishTo: options.publishTo ?? (topics[0] as string),
     handOverMs: options.handOverMs ?? 10_000,

@@ -73,11 +73,11 @@ export class Session {
       room: () => this.#maxBytes - this.#partitions.bytes(),
       fetched: changed,
       saw: (metadata) => {
+        this.#partitions.compare(metadata)
         const lookAgain = () => this.#fetcher.metadata(true)
         this.#member.compare(metadata, lookAgain).catch((error: unknown) => settings.onError(error))
       },
       outOfRange: (ledger) => this.#partitions.findAgain(ledger),
-      replaced: (ledger, topicId) => this.#partitions.replace(ledger, topicId),
       isAll: (isTroubled) => this.#partitions.all().every(isTroubled),
       failed: (error, failures) => this.#fail(error, failures),
     })

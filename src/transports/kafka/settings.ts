@@ -1,6 +1,7 @@
 import type { Clock, TransportNotice } from '../../contracts/index.ts'
 import type { KafkaClientOptions, KafkaModule } from './client-shapes.ts'
 import type { ReadingOptions } from './read-record.ts'
+import type { SeenTopics } from './seen-topics.ts'
 import type { ServerTurn } from './server-turn.ts'
 
 /** How long brokers may take to answer when we leave. */
@@ -21,8 +22,7 @@ export interface KafkaSettings extends ClientSettings {
   readonly lanes: 'partition' | 'key'
   readonly reading: ReadingOptions
   readonly from: 'earliest' | 'latest'
-  /** Topics that did not exist when we looked. All their records were added after the group began. */
-  readonly cameLater: Set<string>
+  readonly seen: SeenTopics
   readonly publishTo: string
   readonly turn: ServerTurn
   readonly handOverMs: number

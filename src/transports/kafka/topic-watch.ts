@@ -50,7 +50,7 @@ export class TopicWatch {
     this.#lookedAt = settings.clock.monotonicMs()
     const found = [...present, ...refused, ...leaderless]
     const missing = settings.topics.filter((topic) => !found.includes(topic))
-    for (const topic of missing) settings.cameLater.add(topic)
+    for (const topic of missing) settings.seen.isNew(topic)
     const names = missing.join(', ')
     const notAllowed = new JustonceError('BROKER_REFUSED', {
       message: `The broker at ${whereOf(settings)} does not allow topic ${refused.join(', ')}.`,
