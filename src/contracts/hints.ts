@@ -10,6 +10,6 @@ export interface Hints {
    * You must: answer quickly, and answer false rather than reject if something is wrong.
    */
   known(requests: readonly ClaimRequest[], epoch: string): Promise<readonly boolean[]>
-  /** These are processed: a transaction that read this epoch was seen to commit. The caller does not wait for it. */
+  /** These are processed: a transaction that read this epoch was seen to commit. The caller does not wait for it, and ignores what it throws. */
   committed(requests: readonly ClaimRequest[], epoch: string): void
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { note, write } from '../../../test/app/open-app.ts'
 import { openEngine } from '../../../test/app/open-engine.ts'
 import type { ClaimRequest, Hints } from '../../contracts/index.ts'
@@ -55,6 +55,18 @@ test('a message is known only when all its handlers are, and those without recor
   await handle(note('m1'))
   expect(asked).toEqual([named('m1')])
   expect(ran).toEqual(['tag m0', 'log m0', 'tag m1', 'log m1'])
+})
+
+test('hints that throw when they are told of a commit change nothing about it', async () => {
+  const { on, handle, acknowledged, database, engine } = openHinted()
+  vi.spyOn(engine.hints as Hints, 'committed').mockImplementation(() => {
+    throw new Error('full')
+  })
+  on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
+  const { settled } = await handle(note('m1'))
+  expect(settled).toHaveLength(1)
+  expect(acknowledged()).toEqual(['m1'])
+  expect(database.committedValue('m1')).toBe(1)
 })
 
 test('hints that reject, or answer too little, are no hints', async () => {

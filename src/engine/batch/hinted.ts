@@ -34,7 +34,12 @@ export function tellHints<Tx>(engine: Engine<Tx>, { runs, outcomes, epoch }: Com
     if (!isRecorded(run)) return false
     return outcome?.kind === 'processed' || (outcome?.kind === 'duplicate' && outcome.record.state === 'processed')
   })
-  if (processed.length > 0) hints.committed(processed.map(requestOf), epoch)
+  if (processed.length === 0) return
+  try {
+    hints.committed(processed.map(requestOf), epoch)
+  } catch {
+    // The messages are committed and acknowledged: hints that throw must not make it look otherwise.
+  }
 }
 
 function requestOf<Tx>({ handler, key, fingerprint }: Run<Tx>): ClaimRequest {
