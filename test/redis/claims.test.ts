@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { leasesOf, suspectsOf } from '../../src/facts/index.ts'
 import { isJustonceError } from '../../src/index.ts'
-import { redisStore } from '../../src/stores/redis/index.ts'
+import { type RedisTx, redisStore } from '../../src/stores/redis/index.ts'
 import { parkedMessage, recordOf } from '../../src/testing/sample-records.ts'
 import { requireServer } from '../servers/require.ts'
 import { aDayMs, connected, freshTag, isolatedStore, type TestClient } from './open-redis.ts'
@@ -83,6 +83,36 @@ describe.skipIf(!redis.available)('claims in Redis', () => {
     await client.pExpire(recordKey(tag, 'm1'), 1)
     const { existing } = await store.transaction((tx) => store.inbox.claim(tx, [request('m1')]))
     expect(existing).toEqual([undefined])
+  })
+
+  test('what a process held when it died outlives it by its lease, also if the clock of the server was ahead', async () => {
+    const tag = freshTag()
+    const dying = redisStore({ client, mode: 'isolated', hashTag: tag, recordTtlMs: aDayMs, leaseMs: 60_000 })
+    const rival = redisStore({ client, mode: 'isolated', hashTag: tag, recordTtlMs: aDayMs, leaseMs: 500 })
+    await rival.transaction((tx) => rival.parking.park(tx, [parkedMessage('m1')]))
+    const rows = await rival.parking.list()
+    const scope = { handler: 'tag-note', orderKey: 'a', pastDead: false }
+    const locks = ['row:["tag-note","m1"]', 'scope:["tag-note","a"]'].map((name) => `justonce:{${tag}}:lock:${name}`)
+    const ways: readonly ((store: typeof dying, tx: RedisTx) => Promise<unknown>)[] = [
+      (store, tx) => store.inbox.claim(tx, [request('m2')]),
+      (store, tx) => store.parking.take(tx, rows),
+      (store, tx) => store.parking.blocked(tx, [scope]),
+    ]
+    for (const [place, key] of [recordKey(tag, 'm2'), ...locks].entries()) {
+      const take = ways[place] as (typeof ways)[number]
+      const taken = Promise.withResolvers<void>()
+      void dying.transaction(async (tx) => {
+        await take(dying, tx)
+        taken.resolve()
+        await new Promise(() => {})
+      })
+      await taken.promise
+      await client.pExpire(key, 40 * aDayMs)
+      await rival.transaction((tx) => take(rival, tx), { lockTimeoutMs: 1 }).catch(() => {})
+      const left = await client.pTTL(key)
+      expect(left).toBeGreaterThan(50_000)
+      expect(left).toBeLessThanOrEqual(60_000)
+    }
   })
 
   test('a claim is renewed for as long as its transaction is open', async () => {

@@ -7,6 +7,8 @@ test.each([
   ["NOPERM User app has no permissions to run the 'set' command", 'STORE_DENIED'],
   ['LOADING Redis is loading the dataset in memory', 'STORE_UNREACHABLE'],
   ["OOM command not allowed when used memory > 'maxmemory'.", 'STORE_FULL'],
+  ['ERR Script killed by user with SCRIPT KILL... script: 694a5fe1, on @user_script:1.', 'STORE_UNREACHABLE'],
+  ['ERR max number of clients reached', 'STORE_UNREACHABLE'],
   ['Socket closed unexpectedly', 'STORE_UNREACHABLE'],
 ])('%s: no message is to blame for it', (said, code) => {
   const error = asStoreError(new Error(said))

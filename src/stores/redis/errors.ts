@@ -8,8 +8,10 @@ const unableCodes = [
 ].join('|')
 /** Someone has subscribed on the connection, and a server that speaks RESP 2 accepts nothing else there. */
 const subscribed = 'ERR .*only \\(P.* allowed in this context'
+/** Only a script that has not written anything can be killed. */
+const killed = 'ERR .*Script killed by user'
 const unable = new RegExp(
-  `^(${unableCodes}) |^ERR .*: (${unableCodes}) |^ERR .*attempted to access a non local key|^${subscribed}`,
+  `^(${unableCodes}) |^ERR .*: (${unableCodes}) |^ERR .*attempted to access a non local key|^${subscribed}|^${killed}|^ERR max number of clients`,
 )
 /** Refusals of a command, also inside a script, in the words of older and newer servers; or of everything without a login. */
 const denied = /^NOAUTH |^WRONGPASS |^NOPERM |^ERR ACL failure in script: |^ERR The user executing the script can't /

@@ -34,7 +34,8 @@ export type Step =
  * renewed.
  */
 export class Transaction {
-  readonly token = randomBytes(12).toString('base64url')
+  /** Names the transaction, and says for how long it takes what it takes; see `holdersLua`. */
+  readonly token: string
   readonly lockTimeoutMs: number
   readonly signal: AbortSignal | undefined
   /** The names of the records claimed on the server, whatever becomes of them. */
@@ -52,7 +53,8 @@ export class Transaction {
   broken: Error | undefined
   #groups = 0
 
-  constructor(lockTimeoutMs: number, signal: AbortSignal | undefined) {
+  constructor(leaseMs: number, lockTimeoutMs: number, signal: AbortSignal | undefined) {
+    this.token = `${randomBytes(12).toString('base64url')}.${Math.ceil(leaseMs)}`
     this.lockTimeoutMs = lockTimeoutMs
     this.signal = signal
   }

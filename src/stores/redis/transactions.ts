@@ -33,7 +33,7 @@ export class Transactions<Tx extends object> {
 
   async run<T>(work: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const { lockTimeoutMs = patienceMs, signal } = options
-    const transaction = new Transaction(lockTimeoutMs, signal)
+    const transaction = new Transaction(this.leaseMs, lockTimeoutMs, signal)
     const tx = this.factory.own(transaction)
     const renewing = setInterval(() => this.#renew(transaction), this.leaseMs / 3)
     renewing.unref()

@@ -1,5 +1,5 @@
 import { script } from '../connection.ts'
-import { preludeLua } from './shared.ts'
+import { holdersLua, preludeLua } from './shared.ts'
 
 /**
  * A failover changes the replication id: what was acknowledged just before it may be lost, and caches must not hide that. If
@@ -24,6 +24,7 @@ end
  */
 export const claimScript = script(
   preludeLua,
+  holdersLua,
   epochLua,
   `
 local claim = 'C' .. ARGV[2]
@@ -35,7 +36,10 @@ for i = 4, #ARGV do
     redis.call('SET', key, claim, 'PX', ARGV[3])
     value = claim
   end
-  if string.sub(value, 1, 1) == 'C' and value ~= claim then break end
+  if string.sub(value, 1, 1) == 'C' and value ~= claim then
+    shorten(key, value)
+    break
+  end
   answers[#answers + 1] = value
 end
 return answers

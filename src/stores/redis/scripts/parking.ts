@@ -1,6 +1,6 @@
 import { script } from '../connection.ts'
 import { repeatingLua } from '../question.ts'
-import { preludeLua, rowsLua } from './shared.ts'
+import { holdersLua, preludeLua, rowsLua } from './shared.ts'
 
 const pairsOf = `
 local function each(from, act)
@@ -43,6 +43,7 @@ if before then return rowsOf(before) end
 export const reserveScript = script(
   preludeLua,
   rowsLua,
+  holdersLua,
   repeatingLua,
   reserveLua,
   `
@@ -65,7 +66,7 @@ local function look(list, handler)
       if redis.call('EXISTS', rowKey(id)) == 0 then
         lost[#lost + 1] = { zset = zset, member = page[i], id = id }
       elseif taken < limit and (types[''] or types['=' .. redis.call('HGET', rowKey(id), 'type')])
-        and redis.call('EXISTS', P .. 'lock:row:' .. id) == 0 then
+        and not isLocked(id) then
         found[#found + 1] = { id = id, at = tonumber(page[i + 1]), member = page[i] }
         taken = taken + 1
       end
@@ -94,16 +95,17 @@ return reserve(ids, tonumber(ARGV[3]), tonumber(ARGV[4]))
 export const reserveBehindScript = script(
   preludeLua,
   rowsLua,
+  holdersLua,
   repeatingLua,
   reserveLua,
   `
 local head = redis.call('HMGET', rowKey(ARGV[2]), 'revision', 'scope', 'sequence')
-if head[1] ~= ARGV[3] or not head[2] or redis.call('EXISTS', P .. 'lock:row:' .. ARGV[2]) == 1 then return {} end
+if head[1] ~= ARGV[3] or not head[2] or isLocked(ARGV[2]) then return {} end
 local zset = P .. (ARGV[7] == '1' and 'scope-waiting:' or 'scope:') .. head[2]
 local ids = {}
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', zset, '(' .. head[3], '+inf', 'LIMIT', 0, ARGV[4])) do
   local row = redis.call('HMGET', rowKey(id), 'state', 'nextAt', 'independent', 'steps', 'step')
-  if row[1] ~= 'waiting' or tonumber(row[2]) > now or redis.call('EXISTS', P .. 'lock:row:' .. id) == 1 then break end
+  if row[1] ~= 'waiting' or tonumber(row[2]) > now or isLocked(id) then break end
   if row[3] ~= '1' and not isNextStep(row[4], row[5]) then break end
   ids[#ids + 1] = id
 end
@@ -115,6 +117,7 @@ return reserve(ids, tonumber(ARGV[5]), tonumber(ARGV[6]))
 export const rebookScript = script(
   preludeLua,
   rowsLua,
+  holdersLua,
   repeatingLua,
   `
 local before = answeredBefore()
@@ -123,7 +126,7 @@ local answers = {}
 for i = 3, #ARGV, 3 do
   local id, key = ARGV[i], rowKey(ARGV[i])
   local isOurs = redis.call('HGET', key, 'revision') == ARGV[i + 1]
-    and redis.call('EXISTS', P .. 'lock:row:' .. id) == 0
+    and not isLocked(id)
   if isOurs then
     redis.call('HSET', key, 'begun', ARGV[i + 2], 'nextAt', now + tonumber(ARGV[2]))
     answers[#answers + 1] = nextRevision(id)
@@ -139,12 +142,13 @@ return remember(answers)
 /** Arguments: token, lease, then pairs of row and revision. Returns 1 for each that is ours now, 0 for the others. */
 export const takeScript = script(
   preludeLua,
+  holdersLua,
   pairsOf,
   `
 local answers = {}
 each(4, function(id, revision)
   local lock = P .. 'lock:row:' .. id
-  local holder = redis.call('GET', lock)
+  local holder = holderOf(lock)
   local free = not holder or holder == ARGV[2]
   local ours = free and redis.call('HGET', P .. 'parked:' .. id, 'revision') == revision
   if ours then redis.call('SET', lock, ARGV[2], 'PX', ARGV[3]) end
@@ -161,11 +165,12 @@ return answers
 export const blockedScript = script(
   preludeLua,
   rowsLua,
+  holdersLua,
   `
 local answers = {}
 for i = 5, #ARGV, 2 do
   local lock = P .. 'lock:scope:' .. ARGV[i]
-  local holder = redis.call('GET', lock)
+  local holder = holderOf(lock)
   if holder and holder ~= ARGV[2] then break end
   redis.call('SET', lock, ARGV[2], 'PX', ARGV[3])
   local zset = P .. (ARGV[i + 1] == '1' and 'scope-waiting:' or 'scope:') .. ARGV[i]

@@ -12,6 +12,23 @@ end
 `
 
 /**
+ * Nobody takes a claim or a lock for longer than the lease in its token from now, unless the server's clock was ahead then. It is
+ * shortened and not taken away: a holder that is alive renews it in time.
+ */
+export const holdersLua = `
+local function shorten(key, holder)
+  local lease = tonumber(string.match(holder, '%.(%d+)$') or '')
+  if lease and redis.call('PTTL', key) > lease then redis.call('PEXPIRE', key, lease) end
+end
+local function holderOf(key)
+  local holder = redis.call('GET', key)
+  if holder then shorten(key, holder) end
+  return holder
+end
+local function isLocked(id) return holderOf(P .. 'lock:row:' .. id) end
+`
+
+/**
  * How parked rows are found. A row is a hash. `parked-all` has them in the order in which they were parked, `parked-dead`
  * the dead ones, `steps:` those of one message, `scope:` those of one order key (`scope-waiting:` without dead ones). `due:`
  * and `due-past-dead:` of a handler hold only rows with nothing before them, so a search for due rows never scans a backlog.
