@@ -10,6 +10,8 @@ import { aDayMs, connected, freshTag, type TestClient } from './open-redis.ts'
 
 const binaries = await requireBinaries('redis')
 
+const usualLimits = { 'proto-max-bulk-len': '4mb', 'client-query-buffer-limit': '1gb' }
+
 /** Asks until there is a connection. */
 async function idOf(its: TestClient): Promise<number> {
   return await vi.waitFor(() => its.clientId(), { timeout: 10_000 })
@@ -101,12 +103,24 @@ describe.skipIf(!binaries.available)('Redis goes away', () => {
   )
 
   test.for([
-    { which: 'that keeps commands for later', disableOfflineQueue: false, leaseMs: 3_600_000 },
-    { which: 'that does not', disableOfflineQueue: true, leaseMs: 5_000 },
-  ])(
-    'because a command was too large, of a client $which: its attempts come to an end, and others go on',
+    {
+      which: 'that keeps commands for later',
+      limit: 'proto-max-bulk-len',
+      disableOfflineQueue: false,
+      leaseMs: 3_600_000,
+    },
+    { which: 'that does not', limit: 'proto-max-bulk-len', disableOfflineQueue: true, leaseMs: 5_000 },
+    {
+      which: 'that keeps commands for later',
+      limit: 'client-query-buffer-limit',
+      disableOfflineQueue: false,
+      leaseMs: 3_600_000,
+    },
+    { which: 'that does not', limit: 'client-query-buffer-limit', disableOfflineQueue: true, leaseMs: 5_000 },
+  ] as const)(
+    'because a command was too large for $limit, of a client $which: its attempts come to an end, and others go on',
     { timeout: 90_000 },
-    async ({ disableOfflineQueue, leaseMs }) => {
+    async ({ limit, disableOfflineQueue, leaseMs }) => {
       const its = await connected(server.url, { disableOfflineQueue })
       const { hashTag, store, transport, app, count } = open({ leaseMs, commandTimeoutMs: 10_000, its })
       app.on(
@@ -117,7 +131,7 @@ describe.skipIf(!binaries.available)('Redis goes away', () => {
           if (message.id === 'm2') await tx.command('SET', `large:{${hashTag}}`, Buffer.alloc(2_000_000))
         },
       )
-      await client.configSet('proto-max-bulk-len', '1mb')
+      await client.configSet(limit, '1mb')
       try {
         await app.start()
         transport.send(['m1', 'm2', 'm3'].map((id) => ({ id, type: 'note.created', body: { id } })))
@@ -126,36 +140,43 @@ describe.skipIf(!binaries.available)('Redis goes away', () => {
         expect(await Promise.all(['m1', 'm2', 'm3'].map(count))).toEqual([1, 0, 1])
         expect(await store.parking.list()).toMatchObject([{ key: 'm2', state: 'dead', attempts: 2 }])
       } finally {
-        await client.configSet('proto-max-bulk-len', '4mb')
+        await client.configSet(limit, usualLimits[limit])
         await app.stop()
         its.destroy()
       }
     },
   )
 
-  test('a body that the server does not take becomes a dead letter that fits, and others go on', async () => {
-    const its = await connected(server.url)
-    const { hashTag, store, transport, app, events, count } = open({ commandTimeoutMs: 10_000, its })
-    app.on('note.created', { name: 'tag-note', retry: { attempts: 2, backoff: () => 0 } }, async (message, { tx }) => {
-      await tx.command('INCR', `effects:{${hashTag}}:${message.id}`)
-      if (message.id === 'm2') throw new Error('not this one')
-    })
-    await client.configSet('proto-max-bulk-len', '1mb')
-    try {
-      await app.start()
-      const body = { text: 'x'.repeat(900_000) }
-      transport.send(['m1', 'm2', 'm3'].map((id) => ({ id, type: 'note.created', body })))
-      await transport.idle()
-      const kept = await store.parking.list()
-      expect(kept).toMatchObject([{ messageId: 'm2', state: 'dead', reason: 'MESSAGE_NOT_KEPT' }])
-    } finally {
-      await client.configSet('proto-max-bulk-len', '4mb')
-      await app.stop()
-      its.destroy()
-    }
-    expect(await Promise.all(['m1', 'm2', 'm3'].map(count))).toEqual([1, 0, 1])
-    expect(events.filter(({ kind }) => kind === 'stuck' || kind === 'store-down')).toEqual([])
-  })
+  test.for(['proto-max-bulk-len', 'client-query-buffer-limit'] as const)(
+    'a body that is too large for %s becomes a dead letter that fits, and others go on',
+    async (limit) => {
+      const its = await connected(server.url)
+      const { hashTag, store, transport, app, events, count } = open({ commandTimeoutMs: 10_000, its })
+      app.on(
+        'note.created',
+        { name: 'tag-note', retry: { attempts: 2, backoff: () => 0 } },
+        async (message, { tx }) => {
+          await tx.command('INCR', `effects:{${hashTag}}:${message.id}`)
+          if (message.id === 'm2') throw new Error('not this one')
+        },
+      )
+      await client.configSet(limit, '1mb')
+      try {
+        await app.start()
+        const body = { text: 'x'.repeat(900_000) }
+        transport.send(['m1', 'm2', 'm3'].map((id) => ({ id, type: 'note.created', body })))
+        await transport.idle()
+        const kept = await store.parking.list()
+        expect(kept).toMatchObject([{ messageId: 'm2', state: 'dead', reason: 'MESSAGE_NOT_KEPT' }])
+      } finally {
+        await client.configSet(limit, usualLimits[limit])
+        await app.stop()
+        its.destroy()
+      }
+      expect(await Promise.all(['m1', 'm2', 'm3'].map(count))).toEqual([1, 0, 1])
+      expect(events.filter(({ kind }) => kind === 'stuck' || kind === 'store-down')).toEqual([])
+    },
+  )
 
   test('a ping says when the memory is full or the server has become a replica', async () => {
     const { store } = open({ commandTimeoutMs: 10_000 })

@@ -5,6 +5,7 @@ import { uuidv7 } from '../../ids/index.ts'
 import { isRecorded } from '../batch/claim.ts'
 import type { Engine } from '../engine.ts'
 import type { Run } from '../items.ts'
+import { isDown } from './is-down.ts'
 
 /**
  * Whether the store accepts an ordinary message where it refused this one. Only then is the message to blame: a missing
@@ -30,21 +31,13 @@ export async function takesOthers<Tx>(engine: Engine<Tx>, run?: Run<Tx>): Promis
     )
   } catch (error) {
     if (error === undo) return true
-    if (store.classify(error) === 'unavailable') await orThrow(store.ping(), error)
+    // Then the caller must wait for it.
+    if (store.classify(error) === 'unavailable' && (await isDown(engine))) throw error
     return false
   }
 }
 
 const emptyMessage = packMessage({ source: 'probe', headers: {}, body: new Uint8Array(2) })
-
-/** If the ping fails, the store is unavailable, and the caller must wait for it. */
-async function orThrow(ping: Promise<void>, error: unknown): Promise<void> {
-  try {
-    await ping
-  } catch {
-    throw error
-  }
-}
 
 function probe(key: string): NewParkedMessage {
   return {

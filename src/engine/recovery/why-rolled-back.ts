@@ -1,6 +1,7 @@
 import { isJustonceError } from '../../errors/index.ts'
 import { RolledBack, unwrapped } from '../batch/rolled-back.ts'
 import type { Engine } from '../engine.ts'
+import { isDown } from './is-down.ts'
 import { takesOthers } from './takes-others.ts'
 
 /**
@@ -15,7 +16,7 @@ export type WhyRolledBack =
 
 /**
  * Determines from the error of a transaction why it was rolled back. Rejects with that error if the store is
- * unavailable. Only an unanswered ping shows that, because a message can make any statement fail as if the store were
+ * unavailable. Only unanswered pings show that, because a message can make any statement fail as if the store were
  * unavailable, every time.
  * Likewise, a write that the store refuses for one message is that message's failure only if the store accepts it for
  * others.
@@ -24,11 +25,7 @@ export async function whyRolledBack<Tx>(engine: Engine<Tx>, error: unknown): Pro
   const why = reasonOf(engine, error)
   if (why === 'unrecorded') return (await takesOthers(engine)) ? 'failure' : 'unkeepable'
   if (why !== 'unavailable') return why
-  try {
-    await engine.store.ping()
-  } catch {
-    throw unwrapped(error)
-  }
+  if (await isDown(engine)) throw unwrapped(error)
   return 'connection-lost'
 }
 
