@@ -1,6 +1,7 @@
 import { type AlertOptions, decideAlerts } from '../alerts/index.ts'
 import type { Clock, Hints, Message, Store } from '../contracts/index.ts'
 import type { Around } from '../engine/calls/around.ts'
+import type { BusinessIdOf } from '../engine/intake/business-id.ts'
 import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
 import type { CodecOptions } from './codec-options.ts'
 import type { EffectMap } from './effect-map.ts'
@@ -61,6 +62,12 @@ export interface AppOptions<S extends Store, Map extends object, Effects extends
    * being handled.
    */
   readonly traceHeaders?: () => Readonly<Record<string, string>>
+  /**
+   * The name under which your business knows what a message is about, such as the number of an order: a header that has it, or a function.
+   * Operators find messages that wait, are dead or are on their way out by it. A message that has none of its own gets that of the message
+   * whose handler published it.
+   */
+  readonly businessId?: string | BusinessIdOf
   /** `install` brings the store's tables up to date at the start (default); `check` changes nothing and refuses to start if they are not. */
   readonly schema?: 'install' | 'check'
   /**
@@ -109,6 +116,7 @@ const known = [
   'beforeEach',
   'around',
   'traceHeaders',
+  'businessId',
   'schema',
   'pollMs',
   'ids',
@@ -155,7 +163,16 @@ export function checkAppOptions<S extends Store, Map extends object, Effects ext
   if (options.beforeEach !== undefined) checkFunction(options.beforeEach, 'beforeEach')
   if (options.around !== undefined) checkFunction(options.around, 'around')
   if (options.traceHeaders !== undefined) checkFunction(options.traceHeaders, 'traceHeaders')
+  checkBusinessId(options.businessId)
   for (const duty of dutiesOf(options.only)) checkChoice(duty, 'only', everything)
+}
+
+function checkBusinessId(given: unknown): void {
+  if (given === undefined || (typeof given === 'string' && given !== '')) return
+  if (typeof given === 'function') return
+  throw new JustonceError('OPTION_INVALID', {
+    message: `businessId is ${typeof given === 'string' ? 'empty' : typeof given}, but must be the name of a header or a function.`,
+  })
 }
 
 const everything: readonly Duty[] = ['consumer', 'relay', 'retries', 'intents', 'schedules', 'maintenance']

@@ -7,6 +7,7 @@ import { Isolation } from '../engine/calls/isolation.ts'
 import type { Engine } from '../engine/engine.ts'
 import { gathers } from '../engine/handler.ts'
 import { Hooks } from '../engine/hooks.ts'
+import { decideBusinessId } from '../engine/intake/business-id.ts'
 import type { StandardSchema } from '../engine/intake/standard-schema.ts'
 import { BlockedKeys } from '../engine/order/blocked-keys.ts'
 import { Breakers } from '../engine/recovery/breakers.ts'
@@ -72,6 +73,7 @@ export function buildEngine<S extends Store, Map extends object, Effects extends
     beforeEach: options.beforeEach as Engine<unknown>['beforeEach'],
     around: options.around,
     traceHeaders: options.traceHeaders,
+    businessIdOf: decideBusinessId(options.businessId),
     timeless: parts.timeless ?? new Set(),
     tooOld: options.retention?.tooOld ?? 'dead-letter',
     recent: new RecentCommits(clock),

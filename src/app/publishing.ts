@@ -13,13 +13,15 @@ interface ToPublish {
   readonly options: PublishOptions
 }
 
+type PublishingNeeds = 'clock' | 'schemaOf' | 'codecOf' | 'traceHeaders' | 'businessIdOf'
+
 /** `publish` and `publishAll` of an app, for code outside of its handlers. */
 export class Publishing {
-  readonly #engine: Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf' | 'traceHeaders'>
+  readonly #engine: Pick<Engine<never>, PublishingNeeds>
   readonly #destinations: Pick<Destinations, 'storeForOthers' | 'storeAlone' | 'send'>
 
   constructor(
-    engine: Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf' | 'traceHeaders'>,
+    engine: Pick<Engine<never>, PublishingNeeds>,
     destinations: Pick<Destinations, 'storeForOthers' | 'storeAlone' | 'send'>,
   ) {
     this.#engine = engine
@@ -42,7 +44,13 @@ export class Publishing {
     const now = this.#engine.clock.now()
     const trace = traceNow(this.#engine.traceHeaders, undefined)
     const outgoing = messages.map(({ options, ...each }) =>
-      encodeOutgoing({ ...each, options: withTrace(options, trace), now, codec: this.#engine.codecOf(each.type) }),
+      encodeOutgoing({
+        ...each,
+        options: withTrace(options, trace),
+        now,
+        codec: this.#engine.codecOf(each.type),
+        businessIdOf: this.#engine.businessIdOf,
+      }),
     )
     for (const message of outgoing) await checkPublished(this.#engine, message)
     if (tx !== undefined) await this.#destinations.storeForOthers(tx, outgoing)

@@ -10,11 +10,11 @@ import type { SchedulerParts } from '../schedules/scheduler.ts'
 /** The schedules of an app. */
 export class Schedules {
   readonly all: Schedule[] = []
-  readonly #engine: Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf'>
+  readonly #engine: Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf' | 'businessIdOf'>
   readonly #destinations: Pick<Destinations, 'check'>
 
   constructor(
-    engine: Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf'>,
+    engine: Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf' | 'businessIdOf'>,
     destinations: Pick<Destinations, 'check'>,
   ) {
     this.#engine = engine
@@ -44,6 +44,7 @@ export class Schedules {
     // A process that makes the same tick again, after its database was restored, makes the same message.
     const id = derivedId(['schedule', name, type, tick.toISOString()], tick)
     const options = { id, ...(key !== undefined && { key }), ...(headers !== undefined && { headers }) }
-    return encodeOutgoing({ type, body, options, now: tick, codec: this.#engine.codecOf(type) })
+    const { businessIdOf } = this.#engine
+    return encodeOutgoing({ type, body, options, now: tick, codec: this.#engine.codecOf(type), businessIdOf })
   }
 }

@@ -15,6 +15,7 @@ export type {
   RecordState,
 } from './inbox.ts'
 export type {
+  Cause,
   Due,
   Headers,
   IncomingMessage,
@@ -43,7 +44,7 @@ export type {
   WantedMessages,
 } from './parking.ts'
 export type { Partition, Place, Position, Positioned, PositionMove, Positions, Restore } from './positions.ts'
-export type { MessageToQueue, Queue, QueueCount, QueuedMessage, QueueTicket } from './queue.ts'
+export type { MessageInQueue, MessageToQueue, Queue, QueueCount, QueuedMessage, QueueTicket } from './queue.ts'
 export type { Raised, RecordsSize, Retention } from './retention.ts'
 export type { Schema } from './schema.ts'
 export type {

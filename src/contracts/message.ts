@@ -49,6 +49,19 @@ export interface OutgoingMessage {
   readonly key?: string | undefined
   readonly sentAt: Date
   readonly expiresAt?: Date | undefined
+  /** Who has published it, for operators. Only the store is told, no broker. */
+  readonly causedBy?: Cause | undefined
+  /** The same for what it is about. */
+  readonly businessId?: string | undefined
+}
+
+/** The call of a handler that has published a message or intended a call. */
+export interface Cause {
+  readonly handler: string
+  /** The key of the record of that call. `undefined` if it was a call with many messages. */
+  readonly key?: string | undefined
+  /** The id of the message, where that is another text than the key. */
+  readonly messageId?: string | undefined
 }
 
 /** When a published message leaves, by the database's clock. */

@@ -21,7 +21,10 @@ export interface ParkedReason {
 export interface ParkedMessage extends RecordKey, ParkedReason {
   readonly messageId: string
   readonly type: string
+  /** Where it came from. Of an intent, and of a message on its way out: the key of the message whose handler wanted it. */
   readonly source: string
+  /** The name under which the business knows what it is about, such as the number of an order, if the app says so. */
+  readonly businessId?: string | undefined
   readonly message: PackedMessage
   /** `waiting` has a next attempt; `dead` is a dead letter. */
   readonly state: 'waiting' | 'dead'
@@ -146,6 +149,7 @@ export interface ParkedFilter {
   readonly shape?: string | undefined
   readonly key?: string | undefined
   readonly messageId?: string | undefined
+  readonly businessId?: string | undefined
   readonly orderKey?: string | undefined
   /** Text that occurs in a message of the error history, as an operator reads it there. */
   readonly errorText?: string | undefined

@@ -23,6 +23,12 @@ export interface QueuedMessage extends QueueTicket {
   readonly message: PackedMessage
 }
 
+/** A message in a queue, as operators see it. */
+export interface MessageInQueue extends QueuedMessage {
+  /** By the database's clock. */
+  readonly sentAt: Date
+}
+
 /** How much is in a queue. */
 export interface QueueCount {
   /** Can be taken now. */
@@ -83,6 +89,15 @@ export interface Queue<Tx> {
     options?: { readonly untaken?: boolean },
   ): Promise<void>
   count(queue: string): Promise<QueueCount>
+  /**
+   * For operators: up to `limit` messages in the order in which they were sent, those that are hidden included, after the one with
+   * the ticket `after`, whether or not that is still there. Only messages that begin within `maxBytes`, but always one. Changes nothing
+   * and waits for nobody. Absent if a queue can only be taken from.
+   */
+  list?(
+    queue: string,
+    page: { readonly limit: number; readonly after?: string | undefined; readonly maxBytes?: number },
+  ): Promise<readonly MessageInQueue[]>
   /** The names of all queues that have messages. Costs one lookup per queue, not per message. */
   queues(): Promise<readonly string[]>
   /**

@@ -51,7 +51,7 @@ export function numberFrom(query: URLSearchParams, name: string): number | undef
   throw new Refusal(400, 'OPTION_INVALID', `${name} is no number.`)
 }
 
-const filterTexts = ['handler', 'type', 'reason', 'errorText', 'key', 'messageId', 'orderKey', 'source']
+const filterTexts = ['handler', 'type', 'reason', 'errorText', 'key', 'messageId', 'businessId', 'orderKey', 'source']
 const filterDates = ['since', 'before']
 
 export function filterFrom(query: URLSearchParams): LetterFilter {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Headers } from '../contracts/index.ts'
-import type { HandlerStory, IntentView, MessageStory, ParkedView } from '../operations/index.ts'
+import type { HandlerStory, IntentView, MessageStory, OutgoingView, ParkedView } from '../operations/index.ts'
 import type { Access, Decided, Redactable } from './options.ts'
 import type { ShownBody } from './shown-body.ts'
 
@@ -54,12 +54,18 @@ export class Shown {
     return { ...rest, payload: this.body(payload, about) }
   }
 
-  story({ message, handlers, ...rest }: MessageStory) {
+  /** A row of a list. */
+  outgoing({ body: _, headers: __, ...rest }: OutgoingView) {
+    return rest
+  }
+
+  story({ message, handlers, outgoing, ...rest }: MessageStory) {
     const headers = message?.headers ?? {}
     const about: Redactable = { of: 'message', handler: handlers[0]?.handler ?? '', type: rest.type, headers }
     return {
       ...rest,
       handlers: handlers.map((each) => this.#handler(each)),
+      outgoing: outgoing.map((each) => this.outgoing(each)),
       message: message && {
         headers: this.headers(headers),
         edited: message.edited,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { IncomingMessage, MessageToQueue, OutgoingMessage, PackedMessage } from '../contracts/index.ts'
+import type { Cause, IncomingMessage, MessageToQueue, OutgoingMessage, PackedMessage } from '../contracts/index.ts'
 import { anyText, asData } from './any-text.ts'
 import { fittedText } from './fit-text.ts'
 
@@ -19,9 +19,22 @@ export function packMessage(message: IncomingMessage | OutgoingMessage): PackedM
     sentAt: packTime(message.sentAt),
     expiresAt: packTime(message.expiresAt),
     position: 'position' in message ? message.position : undefined,
+    cause: 'causedBy' in message ? packCause(message.causedBy) : undefined,
+    businessId: 'businessId' in message ? message.businessId : undefined,
     headers: Object.entries(message.headers ?? {}),
   }
   return { envelope: encoded(envelope), body: message.body }
+}
+
+/** In few bytes: every message on its way out has one. */
+function packCause(cause: Cause | undefined): readonly (string | undefined)[] | undefined {
+  if (cause === undefined) return undefined
+  const { handler, key, messageId } = cause
+  return key === undefined ? [handler] : messageId === undefined ? [handler, key] : [handler, key, messageId]
+}
+
+function unpackCause([handler, key, messageId]: readonly string[]): Cause | undefined {
+  return handler === undefined ? undefined : { handler, key, messageId }
 }
 
 /** What is kept of a message that is too large: everything except its headers and its body. */
@@ -75,18 +88,29 @@ function packTime(time: Date | undefined): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
+interface Envelope {
+  id?: string
+  type?: string
+  source?: string
+  key?: string
+  sentAt?: number
+  expiresAt?: number
+  position?: string
+  cause?: string[]
+  businessId?: string
+  headers: [string, string][]
+  cut?: IncomingMessage['cut']
+}
+
+function envelopeOf(packed: PackedMessage): Envelope {
+  return JSON.parse(decoder.decode(packed.envelope)) as Envelope
+}
+
 export function unpackMessage(packed: PackedMessage): IncomingMessage {
-  const envelope = JSON.parse(decoder.decode(packed.envelope)) as {
-    id?: string
-    type?: string
-    source?: string
-    key?: string
-    sentAt?: number
-    expiresAt?: number
-    position?: string
-    headers: [string, string][]
-    cut?: IncomingMessage['cut']
-  }
+  return messageIn(envelopeOf(packed), packed)
+}
+
+function messageIn(envelope: Envelope, packed: PackedMessage): IncomingMessage {
   return {
     id: envelope.id,
     type: envelope.type,
@@ -106,6 +130,22 @@ function unpackTime(ms: number | undefined): Date | undefined {
 }
 
 export function unpackOutgoing(packed: PackedMessage): OutgoingMessage {
-  const { id, type, key, sentAt, expiresAt, headers, body } = unpackMessage(packed)
-  return { id: id ?? '', type: type ?? '', key, sentAt: sentAt ?? new Date(0), expiresAt, headers, body }
+  const envelope = envelopeOf(packed)
+  const { id, type, key, sentAt, expiresAt, headers, body } = messageIn(envelope, packed)
+  const message = { id: id ?? '', type: type ?? '', key, sentAt: sentAt ?? new Date(0), expiresAt, headers, body }
+  return { ...message, ...purposeIn(envelope) }
+}
+
+type Purpose = Pick<OutgoingMessage, 'causedBy' | 'businessId'>
+
+/** What only the store is told of a message on its way out. */
+export function purposeOf(packed: PackedMessage): Purpose {
+  return purposeIn(envelopeOf(packed))
+}
+
+function purposeIn({ cause, businessId }: Envelope): Purpose {
+  return {
+    ...(Array.isArray(cause) && { causedBy: unpackCause(cause) }),
+    ...(typeof businessId === 'string' && { businessId }),
+  }
 }

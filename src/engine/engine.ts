@@ -16,6 +16,7 @@ import type { Interleaving } from './calls/interleaving.ts'
 import type { Isolation } from './calls/isolation.ts'
 import type { Handler } from './handler.ts'
 import type { Hooks } from './hooks.ts'
+import type { BusinessIdOf } from './intake/business-id.ts'
 import type { EnvelopeLimits } from './intake/check-envelope.ts'
 import type { StandardSchema } from './intake/standard-schema.ts'
 import type { Run } from './items.ts'
@@ -51,6 +52,8 @@ export interface Engine<Tx> {
   readonly around: Around | undefined
   /** The headers of the trace that runs now, for what is published. */
   readonly traceHeaders?: (() => Headers) | undefined
+  /** The name under which the business knows what a message is about. */
+  readonly businessIdOf?: BusinessIdOf | undefined
   /** Handler names, including former ones, whose records were made without a time. */
   readonly timeless: ReadonlySet<string>
   /** What happens to a message so old that its record may have been removed. */

@@ -1,9 +1,9 @@
 import type { Store, StoredParkedMessage } from '../contracts/index.ts'
 import { fittedText } from '../encoding/fit-text.ts'
 import { destinationOf, isOutgoing, queueUnder } from '../encoding/outgoing-queue.ts'
+import { readable } from '../encoding/readable.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { checkOptions } from '../errors/index.ts'
-import { readable } from './describe.ts'
 import { checkText } from './letter-filter.ts'
 import { mostBytes } from './pages.ts'
 import type { DelayedFilter, DelayedMessage, Page } from './types.ts'
@@ -18,15 +18,20 @@ export async function listDelayed<Tx>(
   filter: DelayedFilter,
   page: Page,
 ): Promise<readonly DelayedMessage[]> {
-  checkOptions(filter, ['id', 'type'], 'A filter of delayed messages')
+  checkOptions(filter, ['id', 'type', 'businessId'], 'A filter of delayed messages')
   checkOptions(page, ['limit', 'after'], 'The page of a list')
-  const { id, type } = filter
+  const { id, type, businessId } = filter
   const { limit = 100, after = 0 } = page
   if (id !== undefined) checkText(id, 'id of the filter')
   if (type !== undefined) checkText(type, 'type of the filter')
+  if (businessId !== undefined) checkText(businessId, 'businessId of the filter')
   checkWhole(limit, 'limit', 1, mostListed)
   checkWhole(after, 'after', 0, Number.MAX_SAFE_INTEGER)
-  const fitted = { messageId: id && fittedText(id), type: type && fittedText(type) }
+  const fitted = {
+    messageId: id && fittedText(id),
+    type: type && fittedText(type),
+    businessId: businessId && fittedText(businessId),
+  }
   const found = { kind: 'delayed', ...fitted } as const
   return (await parking.list(found, { limit, after, maxBytes: mostBytes })).map(describeDelayed)
 }

@@ -1,5 +1,6 @@
 import type { StoredParkedMessage } from '../contracts/index.ts'
 import { readErrorNotes } from '../encoding/error-notes.ts'
+import { readable } from '../encoding/readable.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import type { DeadLetter, ParkedView, WaitingRetry } from './types.ts'
 
@@ -30,24 +31,9 @@ function describe(row: StoredParkedMessage): ParkedView {
     headers,
     body: readable(body),
     orderKey,
+    businessId: row.businessId,
     redrive,
     edited: row.originalBody !== undefined,
     ...(row.originalBody !== undefined && { originalBody: readable(row.originalBody) }),
-  }
-}
-
-const strict = new TextDecoder('utf-8', { fatal: true })
-
-export function readable(body: Uint8Array): unknown {
-  let text: string
-  try {
-    text = strict.decode(body)
-  } catch {
-    return body
-  }
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
   }
 }

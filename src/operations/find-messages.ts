@@ -1,11 +1,13 @@
 import type { InboxRecord, ParkedFilter, RecordKey, StoredParkedMessage } from '../contracts/index.ts'
 import { readErrorNotes } from '../encoding/error-notes.ts'
 import { fittedText } from '../encoding/fit-text.ts'
+import { outgoingQueue } from '../encoding/outgoing-queue.ts'
 import { checkChoice, checkOptions, JustonceError } from '../errors/index.ts'
 import type { ReceivedReport } from '../facts/index.ts'
 import { knownNames } from './known-names.ts'
 import { checkDate, checkText } from './letter-filter.ts'
 import type { FoundMessage, MessageFilter } from './message-types.ts'
+import { describeLeaving, findOutgoing } from './outgoing-messages.ts'
 import { mostBytes } from './pages.ts'
 import { reportsOf } from './reports.ts'
 import { nameOf } from './selection.ts'
@@ -14,9 +16,9 @@ import { stillRunning } from './still-running.ts'
 import type { Page } from './types.ts'
 import { checkWhole, mostListed } from './who-and-why.ts'
 
-const texts = ['id', 'key', 'type', 'handler', 'errorText'] as const
+const texts = ['id', 'key', 'businessId', 'type', 'handler', 'errorText'] as const
 const dates = ['since', 'before'] as const
-const states = ['running', 'waiting', 'dead', 'processed', 'expired', 'discarded']
+const states = ['running', 'waiting', 'dead', 'outgoing', 'processed', 'expired', 'discarded']
 const recorded: readonly (string | undefined)[] = [undefined, 'processed', 'expired', 'discarded']
 
 /** Rows are found by any field, records by id or key, and what runs is known from heartbeats. */
@@ -40,7 +42,8 @@ export async function findMessages<Tx>(
   const isRunning = new Set(running.map(nameOf))
   const others = records.filter((each) => !isRunning.has(nameOf(each)))
   const atRest = rows.filter((each) => !isRunning.has(nameOf(each)))
-  return [...[...running, ...others].filter(({ at }) => isInTime(at, filter)), ...atRest]
+  const leaving = await leavingOf(site, filter)
+  return [...[...running, ...others, ...leaving].filter(({ at }) => isInTime(at, filter)), ...atRest]
 }
 
 function checkFilter(filter: MessageFilter): void {
@@ -57,7 +60,7 @@ function checkFilter(filter: MessageFilter): void {
 
 async function rowsOf<Tx>(
   { store }: Pick<Site<Tx>, 'store'>,
-  { id, key, type, state, ...rest }: MessageFilter,
+  { id, key, type, state, businessId, ...rest }: MessageFilter,
   { limit, after }: { readonly limit: number; readonly after: number },
 ): Promise<readonly FoundMessage[]> {
   if (state !== undefined && state !== 'waiting' && state !== 'dead') return []
@@ -67,19 +70,27 @@ async function rowsOf<Tx>(
     key,
     type: type && fittedText(type),
     messageId: id && fittedText(id),
+    businessId: businessId && fittedText(businessId),
   }
   return (await store.parking.list(filter, { limit, after, maxBytes: mostBytes })).map(foundRow)
 }
 
 export function foundRow(row: StoredParkedMessage): FoundMessage {
-  const { handler, key, messageId, type, state, changedAt, reason, attempts, nextAt, sequence } = row
+  const { handler, key, messageId, type, businessId, state, changedAt, reason, attempts, nextAt, sequence } = row
   const error = readErrorNotes(row.errors).at(-1)?.message
   const due = state === 'waiting' ? nextAt : undefined
-  return { handler, key, messageId, type, state, at: changedAt, reason, error, attempts, nextAt: due, sequence }
+  const found = { handler, key, messageId, type, businessId }
+  return { ...found, state, at: changedAt, reason, error, attempts, nextAt: due, sequence }
 }
 
 function runningIn({ running, handlers }: ReceivedReport, filter: MessageFilter): readonly FoundMessage[] {
-  if (filter.errorText !== undefined || (filter.state !== undefined && filter.state !== 'running')) return []
+  // A heartbeat says nothing of these.
+  if (
+    filter.errorText !== undefined ||
+    filter.businessId !== undefined ||
+    (filter.state !== undefined && filter.state !== 'running')
+  )
+    return []
   return running
     .filter(({ handler, messageId, key }) => {
       if (filter.id !== undefined && filter.id !== messageId) return false
@@ -92,15 +103,38 @@ function runningIn({ running, handlers }: ReceivedReport, filter: MessageFilter)
     .filter(({ type }) => (filter.type ?? type) === type)
 }
 
+/** Only if asked for: a queue has no index by what is in its messages. */
+async function leavingOf<Tx>(
+  { store }: Pick<Site<Tx>, 'store'>,
+  { id, key, businessId, type, handler, state, errorText }: MessageFilter,
+): Promise<readonly FoundMessage[]> {
+  if (id === undefined && businessId === undefined && state !== 'outgoing') return []
+  if (key !== undefined || errorText !== undefined || (state ?? 'outgoing') !== 'outgoing') return []
+  const fitted = businessId && fittedText(businessId)
+  const { found } = await findOutgoing(store, (view) => {
+    return (id ?? view.id) === view.id && (fitted ?? view.businessId) === view.businessId
+  })
+  const rows = { kind: 'delayed', messageId: id && fittedText(id), businessId: fitted } as const
+  const delayed = await store.parking.list(rows, { limit: mostListed, maxBytes: mostBytes })
+  return [...found, ...delayed.map(describeLeaving)]
+    .map((view): FoundMessage => {
+      const { id: messageId, destination, publishedAt: at, attempts, dueAt: nextAt } = view
+      const of = { handler: outgoingQueue(destination), key: view.letter?.key ?? messageId, messageId, type: view.type }
+      return { ...of, businessId: view.businessId, state: 'outgoing', at, attempts, nextAt }
+    })
+    .filter((each) => (type ?? each.type) === each.type && (handler ?? each.handler) === each.handler)
+}
+
 async function recordsOf<Tx>(
   site: Pick<Site<Tx>, 'store'>,
   filter: MessageFilter,
   reports: readonly ReceivedReport[],
   rows: readonly FoundMessage[],
 ): Promise<readonly FoundMessage[]> {
-  const { id, key, handler, type, state, errorText } = filter
-  // A record says neither its type nor an error.
-  if ((id === undefined && key === undefined) || errorText !== undefined || type !== undefined) return []
+  const { id, key, handler, type, state, errorText, businessId } = filter
+  // A record says nothing else.
+  if ((id === undefined && key === undefined) || [errorText, type, businessId].some((each) => each !== undefined))
+    return []
   const names = handler === undefined ? await knownNames(site, reports) : [handler]
   const keys = new Set([...(key === undefined ? [id as string] : [key]), ...rows.map((row) => row.key)])
   const found = await findRecords(site, names, [...keys])

@@ -25,6 +25,8 @@ export interface IntentView extends IntentKey {
   readonly state: IntentState
   /** The id of the message whose handler intended it, or the key that the handler identifies it by; `undefined` if it was no handler. */
   readonly causedBy: string | undefined
+  /** That of the message whose handler intended it, if the app has `businessId`. */
+  readonly businessId: string | undefined
   /** Nothing more happens to it until somebody resolves it. */
   readonly needsPerson: boolean
   /** The parsed JSON; bytes if it is not JSON. */
@@ -59,6 +61,8 @@ export interface IntentFilter {
   readonly state?: IntentState | undefined
   readonly key?: string | undefined
   readonly idempotencyKey?: string | undefined
+  /** That of the message whose handler intended it. */
+  readonly businessId?: string | undefined
   /** By the last change: at or after `since`, and before `before`. */
   readonly since?: Date | undefined
   readonly before?: Date | undefined

@@ -1,5 +1,6 @@
 import type { ParkedFilter, StoredParkedMessage } from '../contracts/index.ts'
 import { addErrorNote, readErrorNotes } from '../encoding/error-notes.ts'
+import { fittedText } from '../encoding/fit-text.ts'
 import { effectOf, intentHandler } from '../encoding/intent-name.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { checkOptions, JustonceError } from '../errors/index.ts'
@@ -19,7 +20,11 @@ export function intentOperations<Tx>(site: Site<Tx>): IntentOperations {
   const { store } = site
   return {
     async list(filter = {}, page = {}) {
-      checkOptions(filter, ['effect', 'state', 'key', 'idempotencyKey', 'since', 'before'], 'A filter of intents')
+      checkOptions(
+        filter,
+        ['effect', 'state', 'key', 'idempotencyKey', 'businessId', 'since', 'before'],
+        'A filter of intents',
+      )
       return await listIntents(site, filter, page)
     },
     async get(key) {
@@ -37,7 +42,7 @@ export function intentOperations<Tx>(site: Site<Tx>): IntentOperations {
 
 async function listIntents<Tx>(
   { store, clock }: Site<Tx>,
-  { effect, state, idempotencyKey, ...rest }: Parameters<IntentOperations['list']>[0] & object,
+  { effect, state, idempotencyKey, businessId, ...rest }: Parameters<IntentOperations['list']>[0] & object,
   page: Page,
 ): Promise<readonly IntentView[]> {
   checkOptions(page, ['limit', 'after'], 'The page of a list')
@@ -54,6 +59,7 @@ async function listIntents<Tx>(
     kind: 'intent',
     handler: effect === undefined ? undefined : intentHandler(effect),
     messageId: idempotencyKey,
+    businessId: businessId && fittedText(businessId),
     ...(state !== undefined && filterOf(state)),
   }
   const found: IntentView[] = []
@@ -81,6 +87,7 @@ export function describeIntent(row: StoredParkedMessage, now: Date): IntentView 
     idempotencyKey: id,
     state: stateOf(row, now),
     causedBy: row.source === row.handler ? undefined : row.source,
+    businessId: row.businessId,
     needsPerson: row.state === 'dead',
     payload: readable(body),
     attempts: row.attempts + row.begun,

@@ -1,8 +1,19 @@
 import type { ParkedFilter, ParkedMessage } from '../contracts/index.ts'
+import { fittedText } from '../encoding/fit-text.ts'
 import { checkOptions, JustonceError } from '../errors/index.ts'
 import type { LetterFilter, LetterGroup } from './types.ts'
 
-const texts = ['handler', 'type', 'reason', 'errorText', 'key', 'messageId', 'orderKey', 'source'] as const
+const texts = [
+  'handler',
+  'type',
+  'reason',
+  'errorText',
+  'key',
+  'messageId',
+  'businessId',
+  'orderKey',
+  'source',
+] as const
 const dates = ['since', 'before'] as const
 const known = [...texts, ...dates, 'group']
 
@@ -11,7 +22,9 @@ export function decideFilter(filter: LetterFilter, state: ParkedMessage['state']
   checkOptions(filter, known, state === 'dead' ? 'A filter of dead letters' : 'A filter of waiting retries')
   for (const name of texts) if (filter[name] !== undefined) checkText(filter[name], `${name} of the filter`)
   for (const name of dates) if (filter[name] !== undefined) checkDate(filter[name], `${name} of the filter`)
-  const { group, ...rest } = filter
+  const { group, ...given } = filter
+  // As rows keep it.
+  const rest = { ...given, ...(given.businessId !== undefined && { businessId: fittedText(given.businessId) }) }
   if (group === undefined) return { ...rest, state }
   checkGroup(group)
   for (const name of ['handler', 'reason'] as const) {

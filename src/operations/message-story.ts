@@ -2,23 +2,24 @@ import type { InboxRecord, StoredParkedMessage } from '../contracts/index.ts'
 import { readErrorNotes } from '../encoding/error-notes.ts'
 import { fittedText } from '../encoding/fit-text.ts'
 import { isIntent } from '../encoding/intent-name.ts'
-import { isDelayed } from '../encoding/outgoing-queue.ts'
+import { isDelayed, isForQueue } from '../encoding/outgoing-queue.ts'
+import { readable } from '../encoding/readable.ts'
 import { recordKeyOf } from '../encoding/record-key.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { listDuplicates, listPauses, type Pause, type ReceivedReport } from '../facts/index.ts'
 import { auditedActions } from './audit.ts'
-import { readable } from './describe.ts'
 import { findRecords, foundRecord, foundRow } from './find-messages.ts'
 import { knownNames } from './known-names.ts'
 import { checkText } from './letter-filter.ts'
 import type { HandlerStory, MessageState, MessageStory } from './message-types.ts'
+import { causeIn, describeLeaving, findOutgoing } from './outgoing-messages.ts'
 import { mostBytes } from './pages.ts'
 import { listRedrives, withRunningMarks } from './redrives.ts'
 import { reportsOf } from './reports.ts'
 import { nameOf } from './selection.ts'
 import type { Site } from './site.ts'
 import { stillRunning } from './still-running.ts'
-import type { AuditedAction, Redrive } from './types.ts'
+import type { AuditedAction, OutgoingView, Redrive } from './types.ts'
 import { mostListed } from './who-and-why.ts'
 
 /** Why something was not processed is read first. */
@@ -67,19 +68,31 @@ export async function messageStory<Tx>(
     const found = { handler, key, messageId, type, at, attempts, errors: [], ...known, state: 'running' as const }
     stories.set(nameOf(call), { ...found, running: { ...call, process, host, pid } })
   }
-  const intents = [
-    ...rows.filter(({ handler }) => isIntent(handler)),
-    ...(await intentsOf(site, new Set([...keys, ...[...stories.values()].map(({ key }) => key)]))),
-  ]
-  if (stories.size === 0 && rows.length === 0 && duplicates.length === 0 && intents.length === 0) return undefined
+  const causes = new Set([...keys, ...[...stories.values()].map(({ key }) => key)])
+  const caused = await causedRows(site, causes)
+  const intents = [...rows, ...caused].filter(({ handler }) => isIntent(handler))
+  // One look at what waits finds both: what this message has caused, and itself.
+  const queued = await findOutgoing(store, (view) => view.id === id || isCausedBy(view, causes))
+  const itself = queued.found.find((view) => view.id === id)
+  const outgoing = [
+    ...caused.filter(({ handler }) => isForQueue(handler)).map(describeLeaving),
+    ...queued.found,
+  ].filter((view) => isCausedBy(view, causes))
+  const known = [stories.size, rows.length, duplicates.length, intents.length, outgoing.length]
+  if (itself === undefined && known.every((length) => length === 0)) return undefined
   const [row] = [...ofHandlers, ...rows]
   return {
     id,
-    type: row?.type ?? duplicates[0]?.type ?? running[0]?.type,
-    source: row?.source ?? duplicates[0]?.source,
-    message: row && contentOf(row),
+    type: row?.type ?? duplicates[0]?.type ?? running[0]?.type ?? itself?.type,
+    source: sourceOf(row) ?? duplicates[0]?.source,
+    businessId: row?.businessId ?? itself?.businessId,
+    causedBy: row && isForQueue(row.handler) ? causeIn(row.message) : itself?.causedBy,
+    message: row ? contentOf(row) : itself && { headers: itself.headers, body: itself.body, edited: false },
     handlers: [...stories.values()].sort((a, b) => urgency.indexOf(a.state) - urgency.indexOf(b.state)),
     intents: intents.map(foundRow),
+    outgoing,
+    isOutgoingComplete: queued.isAll,
+    waitsFor: itself && { destination: itself.destination, since: itself.publishedAt, attempts: itself.attempts },
     leavesAt: rows.find(({ handler }) => isDelayed(handler))?.nextAt,
     duplicates,
     actions: await actionsOn(site, id, [...stories.values()]),
@@ -94,16 +107,25 @@ async function rowsWith<Tx>({ store }: Pick<Site<Tx>, 'store'>, id: string): Pro
   return await withRunningMarks(store, rows)
 }
 
-/** A row of an intent has the key of the run that intended it as its source. */
-async function intentsOf<Tx>(
+/** Intents, and messages on their way out, have the key of the call that wanted them as their source. */
+async function causedRows<Tx>(
   { store }: Pick<Site<Tx>, 'store'>,
   causes: ReadonlySet<string>,
 ): Promise<readonly StoredParkedMessage[]> {
   const page = { limit: mostListed, maxBytes: mostBytes }
   const found: StoredParkedMessage[] = []
   for (const cause of causes)
-    found.push(...(await store.parking.list({ kind: 'intent', source: fittedText(cause) }, page)))
-  return found
+    found.push(...(await store.parking.list({ kind: 'any', source: fittedText(cause) }, page)))
+  return found.filter(({ handler }) => isIntent(handler) || isForQueue(handler))
+}
+
+function isCausedBy({ causedBy }: OutgoingView, causes: ReadonlySet<string>): boolean {
+  return [causedBy?.key, causedBy?.messageId].some((cause) => cause !== undefined && causes.has(cause))
+}
+
+/** Of a message on its way out, that is who has caused it. */
+function sourceOf(row: StoredParkedMessage | undefined): string | undefined {
+  return row === undefined || isIntent(row.handler) || isForQueue(row.handler) ? undefined : row.source
 }
 
 function recordStory(of: { handler: string; key: string }, record: InboxRecord, id: string): HandlerStory {

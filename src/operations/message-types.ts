@@ -1,14 +1,15 @@
-import type { Headers, RecordKey } from '../contracts/index.ts'
+import type { Cause, Headers, RecordKey } from '../contracts/index.ts'
 import type { DuplicateOfProcess, Pause, RunningCall } from '../facts/index.ts'
-import type { AuditedAction, Page, Redrive } from './types.ts'
+import type { AuditedAction, OutgoingView, Page, Redrive } from './types.ts'
 
 /**
  * - `running`: a process is handling it now.
  * - `waiting`: it is parked until its next attempt, or waits for another handler, message or time.
  * - `dead`: a dead letter.
+ * - `outgoing`: a handler or an app has published it, and it has not left yet.
  * - `processed`, `expired`, `discarded`: its record says so.
  */
-export type MessageState = 'running' | 'waiting' | 'dead' | 'processed' | 'expired' | 'discarded'
+export type MessageState = 'running' | 'waiting' | 'dead' | 'outgoing' | 'processed' | 'expired' | 'discarded'
 
 /** What to look for; all given fields must match. */
 export interface MessageFilter {
@@ -16,6 +17,8 @@ export interface MessageFilter {
   readonly id?: string | undefined
   /** What its handler identifies it by: the id, or what `identify()` returns, such as a business id. */
   readonly key?: string | undefined
+  /** What the `businessId` of its app made of it. Records do not keep that, so processed messages are found by `key` instead. */
+  readonly businessId?: string | undefined
   readonly type?: string | undefined
   readonly handler?: string | undefined
   readonly state?: MessageState | undefined
@@ -31,6 +34,7 @@ export interface FoundMessage extends RecordKey {
   /** `undefined` if only a record is left, which does not say it. */
   readonly messageId: string | undefined
   readonly type: string | undefined
+  readonly businessId?: string | undefined
   readonly state: MessageState
   /** When it reached this state. */
   readonly at: Date
@@ -67,6 +71,9 @@ export interface MessageStory {
   readonly id: string
   readonly type: string | undefined
   readonly source: string | undefined
+  readonly businessId: string | undefined
+  /** The call of a handler that published it, if it is one of those that have not left. */
+  readonly causedBy: Cause | undefined
   /** The message itself, if it is parked. */
   readonly message:
     | { readonly headers: Headers; readonly body: unknown; readonly originalBody?: unknown; readonly edited: boolean }
@@ -75,6 +82,12 @@ export interface MessageStory {
   readonly handlers: readonly HandlerStory[]
   /** Calls outside that its handlers intended and that have not ended, and the one whose own id this is. At most 1,000. */
   readonly intents: readonly FoundMessage[]
+  /** What its handlers have published and has not left: waiting, delayed or refused. What has left is not known any more. */
+  readonly outgoing: readonly OutgoingView[]
+  /** False if more is waiting for destinations than was looked at: the 1,000 oldest of each. */
+  readonly isOutgoingComplete: boolean
+  /** Set if it was published and waits for a destination to take it. */
+  readonly waitsFor: { readonly destination: string; readonly since: Date; readonly attempts: number } | undefined
   /** Set if it was published with a delay and has not left yet. */
   readonly leavesAt: Date | undefined
   /** Copies that arrived, latest first, as far as processes remember: each the last 300 of the last 24 hours. */
@@ -87,7 +100,8 @@ export interface MessageStory {
 export interface MessageOperations {
   /**
    * Messages that are running, then those that are known by a record, then those that are parked, in the order in which they were
-   * parked. Records are found by `id` or `key` only: there is no index by time or type. The list has ended when a page is empty.
+   * parked. Records are found by `id` or `key` only: there is no index by time or type. Messages that are
+   * on their way out are listed if they are asked for by `id`, `businessId` or `state`, of each destination among the 1,000 oldest. The list has ended when a page is empty.
    */
   find(filter?: MessageFilter, page?: Page): Promise<readonly FoundMessage[]>
   /** Everything that is known of one message; `undefined` if nothing is. */

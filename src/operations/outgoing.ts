@@ -2,6 +2,7 @@ import { destinationOf, isOutgoing } from '../encoding/outgoing-queue.ts'
 import { JustonceError } from '../errors/index.ts'
 import { keepAudit } from './audit.ts'
 import { cancelDelayed, listDelayed } from './delayed.ts'
+import { listOutgoing } from './outgoing-messages.ts'
 import type { Site } from './site.ts'
 import type { OutgoingOperations } from './types.ts'
 import { checkWhoAndWhy } from './who-and-why.ts'
@@ -18,6 +19,7 @@ export function outgoingOperations<Tx>(site: Site<Tx>): OutgoingOperations {
       )
       return Object.fromEntries(counts)
     },
+    list: async (destination, page = {}) => await listOutgoing(store, destination, page),
     delayed: async (filter = {}, page = {}) => await listDelayed(store, filter, page),
     async cancel(id, whoAndWhy) {
       const { by, why } = checkWhoAndWhy(whoAndWhy, 'cancel()')

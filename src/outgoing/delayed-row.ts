@@ -15,14 +15,16 @@ export function delayedRow(
   due: Due,
   now: Date,
 ): NewParkedMessage {
-  const { id, type } = message
+  const { id, type, causedBy, businessId } = message
   const handler = delayedUnder(queue)
   return {
     handler,
     key: `${fittedText(id)}#${uuidv7(now.getTime())}`,
     messageId: fittedText(id),
     type: fittedText(type),
-    source: handler,
+    // Operators find what a message has caused by it.
+    source: fittedText(causedBy?.key ?? handler),
+    businessId,
     message: packMessage(message),
     state: 'waiting',
     attempts: 0,

@@ -4,11 +4,13 @@ import { shapeOf } from '../encoding/error-shape.ts'
 import { fittedText } from '../encoding/fit-text.ts'
 import type { Destination } from './destinations.ts'
 
+export type RefusedMessage = Pick<OutgoingMessage, 'id' | 'type' | 'key' | 'causedBy' | 'businessId'>
+
 /** A message that a broker refuses, as a dead letter. Several may have the same id, so its key includes its row. */
 export function refusedLetter(
   { queue }: Pick<Destination, 'queue'>,
   { ticket, deliveries, message }: QueuedMessage,
-  { id, type, key }: Pick<OutgoingMessage, 'id' | 'type' | 'key'>,
+  { id, type, key, causedBy, businessId }: RefusedMessage,
   error: Error,
   at: Date,
 ): NewParkedMessage {
@@ -17,7 +19,9 @@ export function refusedLetter(
     key: `${fittedText(id)}#${ticket}`,
     messageId: fittedText(id),
     type: fittedText(type),
-    source: queue,
+    // Operators find what a message has caused by it.
+    source: fittedText(causedBy?.key ?? queue),
+    businessId,
     message,
     state: 'dead',
     attempts: deliveries,

@@ -5,7 +5,7 @@ import { type Gate, Loop } from '../loops/loop.ts'
 import { listenForNews } from '../queues/listening.ts'
 import type { Destination } from './destinations.ts'
 import { keepTaken } from './keep-taken.ts'
-import { refusedLetter } from './refused-letter.ts'
+import { type RefusedMessage, refusedLetter } from './refused-letter.ts'
 
 export interface RelayOptions {
   readonly batch: number
@@ -143,10 +143,10 @@ export class Relay {
 
   async #refused({ queued, message }: Taken, { error, isPassing }: Refused): Promise<void> {
     const { store, destination, events } = this.#parts
-    const { id = 'unreadable', type = '', key } = message ?? {}
+    const { id = 'unreadable', type = '' } = message ?? {}
     const attempts = queued.deliveries
     const isDead = message === undefined || (!isPassing && attempts >= this.#options.attempts)
-    if (isDead && !(await this.#giveUp(queued, { id, type, key }, error))) return
+    if (isDead && !(await this.#giveUp(queued, { ...message, id, type }, error))) return
     // This refusal says nothing about the message, so it does not count as an attempt: the next refusal may.
     if (isPassing) await store.queue.hide(destination.queue, [queued], passingMs, { untaken: true })
     else if (!isDead)
@@ -159,11 +159,7 @@ export class Relay {
    * In one transaction, so that the message is never in both places or in none. False if another relay has it or has sent it,
    * because this one was frozen for too long.
    */
-  async #giveUp(
-    queued: QueuedMessage,
-    message: Pick<OutgoingMessage, 'id' | 'type' | 'key'>,
-    error: Error,
-  ): Promise<boolean> {
+  async #giveUp(queued: QueuedMessage, message: RefusedMessage, error: Error): Promise<boolean> {
     const { store, destination, clock } = this.#parts
     try {
       await store.transaction(async (tx) => {

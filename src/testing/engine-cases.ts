@@ -1,6 +1,7 @@
 import { afterCommitCases } from './engine-cases/after-commit.ts'
 import { alertCases } from './engine-cases/alerts.ts'
 import { breakerCases } from './engine-cases/breaker.ts'
+import { causedCases } from './engine-cases/caused.ts'
 import { companyCases } from './engine-cases/company.ts'
 import { delayCases } from './engine-cases/delays.ts'
 import { expiryCases } from './engine-cases/expiry.ts'
@@ -39,6 +40,7 @@ export const engineCases: readonly StoreCase[] = [
   ...hostileCases,
   ...retryCases,
   ...operationsCases,
+  ...causedCases,
   ...heartbeatCases,
   ...redriveCases,
   ...stepCases,

@@ -12,6 +12,7 @@ export type CaseNeed =
   | 'retention'
   | 'positions'
   | 'queue'
+  | 'queue-list'
   | 'queue-listen'
   | 'queue-announce'
   | 'revocable'

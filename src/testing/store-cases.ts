@@ -35,6 +35,7 @@ import { positionCases } from './store-cases/positions.ts'
 import { processClockCases } from './store-cases/process-clocks.ts'
 import { queueCases } from './store-cases/queue.ts'
 import { queueAgeCases } from './store-cases/queue-age.ts'
+import { queueListCases } from './store-cases/queue-list.ts'
 import { queueNameCases } from './store-cases/queue-names.ts'
 import { queueNewsCases } from './store-cases/queue-news.ts'
 import { queueOrderCases } from './store-cases/queue-order.ts'
@@ -99,6 +100,7 @@ export const storeCases: readonly StoreCase[] = [
   ...queueReleaseCases,
   ...queueOrderCases,
   ...queueNameCases,
+  ...queueListCases,
   ...queueAgeCases,
   ...queueNewsCases,
   ...withinCases,

@@ -13,6 +13,7 @@ const needs: Record<CaseNeed, { readonly met: Meets; readonly without: string }>
   positions: { met: ({ store }) => store.positions !== undefined, without: 'the store keeps no positions' },
   retention: { met: ({ store }) => store.retention !== undefined, without: 'the store removes no records' },
   queue: { met: ({ store }) => store.queue !== undefined, without: 'the store has no queue' },
+  'queue-list': { met: ({ store }) => store.queue?.list !== undefined, without: 'its queue cannot be looked at' },
   'queue-listen': { met: ({ store }) => store.queue?.listen !== undefined, without: 'its queue cannot listen' },
   'queue-announce': { met: ({ store }) => store.queue?.announce !== undefined, without: 'its queue cannot announce' },
   revocable: { met: ({ store }) => store.capabilities.revocable, without: 'the store cannot revoke a tx' },

@@ -131,6 +131,28 @@ test('hooks that fail are reported, and harm nobody', async () => {
   expect(eventsOf('after-commit-failed')).toHaveLength(4)
 })
 
+test('the story of a message has what its handler has published and a broker has refused for good', async () => {
+  const { app, clock, transport, handle } = openApp()
+  transport.publish = async (messages) =>
+    messages.map(() => ({ kind: 'refused', error: new Error('no such exchange') }))
+  app.on(
+    'note.created',
+    'tag-note',
+    async ({ id }, { publish }) => void (await publish('note.tagged', {}, { id: `tagged ${id}` })),
+  )
+  app.on('note.tagged', 'count', () => {})
+  await handle(note('m1'))
+  for (let attempt = 0; attempt < 12; attempt++) await clock.advance(300_000)
+  const story = await app.operations.messages.story('m1')
+  const causedBy = { handler: 'tag-note', key: 'm1' }
+  expect(story?.outgoing).toMatchObject([
+    { id: 'tagged m1', state: 'refused', destination: 'memory', attempts: 10, causedBy },
+  ])
+  expect(story?.outgoing[0]?.error).toContain('no such exchange')
+  expect(story?.outgoing[0]?.letter).toMatchObject({ handler: '>memory' })
+  expect((await app.operations.messages.story('tagged m1'))?.causedBy).toMatchObject(causedBy)
+})
+
 test('what the broker has refused for good is a dead letter, and is sent when somebody redrives it', async () => {
   const { app, store, clock, transport, events } = openApp()
   const publish = transport.publish.bind(transport)

@@ -18,6 +18,7 @@ test.each(hostile)('a command to copy does nothing but what it says, whatever ke
   }
   const story: MessageStory = {
     ...{ id: 'm1', type: 't', source: 's', message: undefined, leavesAt: undefined, duplicates: [], actions: [] },
+    ...{ businessId: undefined, causedBy: undefined, outgoing: [], isOutgoingComplete: true, waitsFor: undefined },
     handlers: [{ ...parked, errors: [] }],
     intents: [{ ...parked, handler: '!mail' }],
   }

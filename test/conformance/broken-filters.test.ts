@@ -15,6 +15,26 @@ const errorTexts = 'filter: errorText is found as it is spelled, whatever it mea
 
 bindBrokenStores([
   {
+    name: 'does not look at the business id',
+    caught:
+      'filter: each field finds the rows that match it, in the order of parking, and all fields together those that match all',
+    break: parking(({ list, tally }) => ({
+      list: ({ businessId: _, ...filter } = {}, page) => list(filter, page),
+      tally: ({ businessId: _, ...filter }, by, limit) => tally(filter, by, limit),
+    })),
+  },
+  {
+    name: 'forgets the business id',
+    caught: 'parking: every field of a parked message is returned',
+    break: parking(({ park }) => ({
+      park: (tx, messages) =>
+        park(
+          tx,
+          messages.map(({ businessId: _, ...message }) => message),
+        ),
+    })),
+  },
+  {
     name: 'lists whatever fits the limit, however large',
     caught: 'paging: the bytes of a page are limited, but one row is always returned',
     break: parking(({ list }) => ({

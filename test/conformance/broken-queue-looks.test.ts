@@ -24,6 +24,13 @@ function aged({ count }: Queue<unknown>, age: (name: string, oldestMs: number) =
   }
 }
 
+type List = NonNullable<Queue<unknown>['list']>
+
+/** Lists in another way. */
+const listing = (change: (list: List) => List) => {
+  return queue(({ list }) => (list === undefined ? {} : { list: change(list) }))
+}
+
 /** What a store says of its queues, and gets wrong. */
 bindBrokenStores([
   {
@@ -130,5 +137,50 @@ bindBrokenStores([
         return { ...found, oldestMs: found.oldestMs ?? 0 }
       },
     })),
+  },
+  {
+    name: 'lists only what can be taken',
+    caught:
+      'queue list: every message once, in the order in which they were sent, whether hidden or not, as it was sent',
+    break: listing((list) => async (name, page) => {
+      return (await list(name, page)).filter(({ deliveries }) => deliveries === 0)
+    }),
+  },
+  {
+    name: 'lists whatever fits the limit, however large',
+    caught:
+      'queue list: page by page, also behind a message that is gone, and a page has at most so many bytes, but one message always',
+    break: listing(
+      (list) =>
+        (name, { maxBytes: _, ...page }) =>
+          list(name, page),
+    ),
+  },
+  {
+    name: 'begins a page at the message that is named',
+    caught:
+      'queue list: page by page, also behind a message that is gone, and a page has at most so many bytes, but one message always',
+    break: listing((list) => async (name, { after, ...page }) => {
+      const all = await list(name, { limit: 100 })
+      return all.slice(all.findIndex(({ ticket }) => ticket === after) + 1).slice(0, page.limit)
+    }),
+  },
+  {
+    name: 'takes what it lists',
+    caught: 'queue list: looking at a queue takes nothing, hides nothing, and shows nothing that did not commit',
+    break: queue(({ take }) => ({
+      async list(name, { limit }) {
+        const taken = await take(name, { limit, visibilityMs: 60_000 })
+        return taken.map((message) => ({ ...message, sentAt: new Date() }))
+      },
+    })),
+  },
+  {
+    name: 'says that everything was sent at this moment',
+    caught: 'queue list: it says when each message was sent, by the clock that parked messages have their times from',
+    break: listing((list) => {
+      let ms = 0
+      return async (name, page) => (await list(name, page)).map((each) => ({ ...each, sentAt: new Date(++ms) }))
+    }),
   },
 ])

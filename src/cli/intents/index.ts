@@ -16,6 +16,11 @@ export const intentsCommand = operatorCommand(
     options: {
       effect: { kind: 'text', value: 'name', text: 'of this effect' },
       state: { kind: 'text', value: 'state', text: states.join(', ') },
+      'business-id': {
+        kind: 'text',
+        value: 'id',
+        text: 'intended for this, such as an order: what businessId of the app found',
+      },
       ...pageOptions,
     },
     check(given) {
@@ -25,7 +30,8 @@ export const intentsCommand = operatorCommand(
     },
     async run(desk) {
       const { given, operations } = desk
-      const filter = { effect: given.text('effect'), state: given.text('state') as IntentState | undefined }
+      const state = given.text('state') as IntentState | undefined
+      const filter = { effect: given.text('effect'), state, businessId: given.text('business-id') }
       const intents = await operations.intents.list(filter, pageFrom(given))
       desk.show(intents, () =>
         intents.length === 0

@@ -11,13 +11,22 @@ export const messagesCommand = operatorCommand(
     name: 'find',
     summary: 'finds messages by what is known of them',
     about:
-      'Finds messages that run, wait or are dead by any of these, and processed ones by --id or --key:\ntheir records have no other index.',
+      'Finds messages that run, wait or are dead by any of these, and processed ones by --id or --key:\ntheir records have no other index. Messages on their way out are found by --id, --business-id or\n--state outgoing, of each destination among the 1,000 oldest.',
     options: {
       id: { kind: 'text', value: 'id', text: 'with this message id' },
       key: { kind: 'text', value: 'key', text: 'with this key: the id, or what identify() made of the message' },
+      'business-id': {
+        kind: 'text',
+        value: 'id',
+        text: 'about this, such as an order: what businessId of the app found',
+      },
       type: { kind: 'text', value: 'type', text: 'of this type' },
       handler: { kind: 'text', value: 'name', text: 'of this handler' },
-      state: { kind: 'text', value: 'state', text: 'running, waiting, dead, processed, expired or discarded' },
+      state: {
+        kind: 'text',
+        value: 'state',
+        text: 'running, waiting, dead, outgoing, processed, expired or discarded',
+      },
       error: { kind: 'text', value: 'text', text: 'with this text in an error' },
       since: { kind: 'date', text: 'at that time or later: a time, or an age such as 2h' },
       before: { kind: 'date', text: 'before that' },
@@ -58,7 +67,7 @@ export const messagesCommand = operatorCommand(
   },
 )
 
-const states: readonly string[] = ['running', 'waiting', 'dead', 'processed', 'expired', 'discarded']
+const states: readonly string[] = ['running', 'waiting', 'dead', 'outgoing', 'processed', 'expired', 'discarded']
 
 function filterOf({ given }: Desk): MessageFilter {
   const state = given.text('state')
@@ -67,6 +76,7 @@ function filterOf({ given }: Desk): MessageFilter {
   const filter = {
     id: text('id'),
     key: text('key'),
+    businessId: text('business-id'),
     type: text('type'),
     handler: text('handler'),
     errorText: text('error'),

@@ -5,15 +5,23 @@ import { counted, timeOf } from '../output/wording.ts'
 
 /** A message's story as a person reads it, every line plain text. */
 export function storyText(story: MessageStory): string {
-  const { id, type, source, message, handlers, duplicates, actions, leavesAt, intents } = story
+  const { id, type, source, message, handlers, duplicates, actions, leavesAt, intents, waitsFor, causedBy } = story
   const lines = [[`message ${id}`, type && `of type ${type}`, source && `from ${source}`].filter(Boolean).join(' ')]
+  if (story.businessId !== undefined) lines.push(`about ${story.businessId}`)
+  if (causedBy !== undefined)
+    lines.push(`published by ${causedBy.handler}${causedBy.key === undefined ? '' : ` for ${causedBy.key}`}`)
+  if (waitsFor !== undefined)
+    lines.push(
+      `waits for ${waitsFor.destination} since ${timeOf(waitsFor.since)}, ${counted(waitsFor.attempts, 'attempt')} to send it`,
+    )
   if (leavesAt !== undefined) lines.push(`published, and leaves at ${timeOf(leavesAt)}`)
   for (const handler of handlers) lines.push('', ...handlerLines(handler))
-  if (handlers.length === 0) lines.push('', 'no handler has a record of it or has it parked')
+  if (handlers.length === 0 && waitsFor === undefined) lines.push('', 'no handler has a record of it or has it parked')
   for (const { handler, key, state, reason } of intents) {
     lines.push('', `intent ${handler.slice(1)}: ${state}, ${reason} (key ${key})`)
     lines.push(`  justonce intents show -- ${shellWord(handler.slice(1))} ${shellWord(key)}`)
   }
+  lines.push(...outgoingLines(story))
   if (duplicates.length > 0) lines.push('', `${counted(duplicates.length, 'copy', 'copies')} came later:`)
   for (const { at, handler, redelivered, deliveries, recognisedBy } of duplicates.slice(0, 20)) {
     const why = redelivered
@@ -31,6 +39,22 @@ export function storyText(story: MessageStory): string {
     lines.push(`body${message.edited ? ' (edited)' : ''}: ${JSON.stringify(message.body) ?? ''}`)
   }
   return lines.map((line) => `${line.startsWith('  ') ? '  ' : ''}${onOneLine(line.trimStart())}\n`).join('')
+}
+
+function outgoingLines({ outgoing, isOutgoingComplete }: MessageStory): string[] {
+  if (outgoing.length === 0) return []
+  const lines = ['', 'published and not sent yet:']
+  for (const { id, type, destination, state, dueAt, attempts, error } of outgoing) {
+    const how = { waiting: 'waits', delayed: `leaves at ${timeOf(dueAt)}`, refused: 'refused for good' }[state]
+    const tried = attempts > 0 ? ` after ${counted(attempts, 'attempt')}` : ''
+    lines.push(`  ${type} ${id} to ${destination}: ${how}${tried}${error === undefined ? '' : `: ${error}`}`)
+    if (state === 'refused')
+      lines.push(
+        `  send it again: justonce dead-letters redrive --handler=${shellWord(`>${destination}`)} --id=${shellWord(id)}`,
+      )
+  }
+  if (!isOutgoingComplete) lines.push('  (of each destination the 1,000 oldest were looked at)')
+  return lines
 }
 
 function handlerLines({

@@ -1,8 +1,10 @@
+import { UsageError } from '../command.ts'
 import { followRedrive } from '../dead-letters/follow-redrive.ts'
 import { lettersText, previewText } from '../dead-letters/letters-text.ts'
-import { operatorCommand } from '../operator-command.ts'
+import { type Desk, operatorCommand } from '../operator-command.ts'
+import type { GivenOptions } from '../options.ts'
 import { counted, spanOf, timeOf } from '../output/wording.ts'
-import { pageFrom, pageOptions } from '../selection-options.ts'
+import { pageOptions } from '../selection-options.ts'
 
 export const outgoingCommand = operatorCommand(
   { name: 'outgoing', summary: 'shows published messages that have not left, and sends refused ones again' },
@@ -27,23 +29,32 @@ export const outgoingCommand = operatorCommand(
   },
   {
     name: 'list',
-    summary: 'lists messages that leave later, and those that a destination has refused for good',
+    summary: 'lists messages that leave later, that wait for a destination, or that it has refused for good',
     options: {
-      ...pageOptions,
+      limit: pageOptions.limit,
+      after: { kind: 'text', value: 'place', text: 'continues after this place of the list' },
+      waiting: { kind: 'text', value: 'destination', text: 'lists what waits for this destination' },
       refused: {
         kind: 'text',
         value: 'destination',
         text: 'lists what this destination has refused, instead of what leaves later',
       },
     },
+    check(given) {
+      if (given.text('waiting') === undefined) placeFrom(given)
+      else if (given.text('refused') !== undefined) throw new UsageError('--waiting and --refused do not go together.')
+    },
     async run(desk) {
       const refused = desk.given.text('refused')
+      const waiting = desk.given.text('waiting')
+      if (waiting !== undefined) return await showWaiting(desk, waiting)
+      const page = { limit: desk.given.number('limit') ?? 50, after: placeFrom(desk.given) }
       if (refused !== undefined) {
-        const letters = await desk.operations.letters.list({ handler: `>${refused}` }, pageFrom(desk.given))
+        const letters = await desk.operations.letters.list({ handler: `>${refused}` }, page)
         desk.show(letters, () => (letters.length === 0 ? 'There is none.\n' : lettersText(desk, letters)))
         return 0
       }
-      const delayed = await desk.operations.outgoing.delayed({}, pageFrom(desk.given))
+      const delayed = await desk.operations.outgoing.delayed({}, page)
       desk.show(delayed, () =>
         delayed.length === 0
           ? 'No message leaves later.\n'
@@ -92,3 +103,29 @@ export const outgoingCommand = operatorCommand(
     },
   },
 )
+
+/** Places of parked rows are numbers. */
+function placeFrom(given: GivenOptions): number {
+  const after = Number(given.text('after') ?? 0)
+  if (Number.isSafeInteger(after) && after >= 0) return after
+  throw new UsageError('--after is a place of the list, a whole number.')
+}
+
+async function showWaiting(desk: Desk, destination: string): Promise<number> {
+  const page = { limit: desk.given.number('limit') ?? 50, after: desk.given.text('after') }
+  const waiting = await desk.operations.outgoing.list(destination, page)
+  desk.show(waiting, () =>
+    waiting.length === 0
+      ? `Nothing waits for ${destination}.\n`
+      : desk.table(waiting, [
+          { title: 'place', of: ({ place }) => place },
+          { title: 'id', of: ({ id }) => id, cut: true },
+          { title: 'type', of: ({ type }) => type, cut: true },
+          { title: 'tries', of: ({ attempts }) => attempts },
+          { title: 'published', of: ({ publishedAt }) => timeOf(publishedAt) },
+          { title: 'by', of: ({ causedBy }) => causedBy?.handler, cut: true },
+          { title: 'for', of: ({ causedBy }) => causedBy?.key, cut: true },
+        ]),
+  )
+  return 0
+}

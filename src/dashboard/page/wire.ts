@@ -34,7 +34,8 @@ export type Process = Wire<monitoring.ProcessView>
 export type Handler = Wire<monitoring.HandlerView>
 export type Found = Wire<messages.FoundMessage>
 export type HandlerStory = Omit<Wire<messages.HandlerStory>, 'result'> & { readonly result?: ShownBody }
-export type Story = Omit<Wire<messages.MessageStory>, 'message' | 'handlers'> & {
+export type Story = Omit<Wire<messages.MessageStory>, 'message' | 'handlers' | 'outgoing'> & {
+  readonly outgoing: readonly OutgoingRow[]
   readonly handlers: readonly HandlerStory[]
   readonly message?: {
     readonly headers: Readonly<Record<string, string>>
@@ -43,6 +44,7 @@ export type Story = Omit<Wire<messages.MessageStory>, 'message' | 'handlers'> & 
     readonly originalBody?: ShownBody
   }
 }
+export type OutgoingRow = Wire<Omit<operations.OutgoingView, 'body' | 'headers'>>
 export type LetterRow = Row<operations.DeadLetter>
 export type Letter = Whole<operations.DeadLetter>
 export type WaitingRow = Row<operations.WaitingRetry>

@@ -9,7 +9,11 @@ export const intentRoutes: readonly Route[] = [
     path: 'api/intents',
     needs: 'read',
     async run({ operations, query, shown }) {
-      const filter = fieldsOf(query, ['effect', 'state', 'key', 'idempotencyKey'], ['since', 'before']) as IntentFilter
+      const filter = fieldsOf(
+        query,
+        ['effect', 'state', 'key', 'idempotencyKey', 'businessId'],
+        ['since', 'before'],
+      ) as IntentFilter
       return (await operations.intents.list(filter, pageOf(query))).map((intent) => {
         const { payload: _, errors, ...rest } = shown.intent(intent)
         return { ...rest, error: errors.at(-1)?.message }

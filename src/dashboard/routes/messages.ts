@@ -3,7 +3,7 @@ import { fieldsOf, pageOf } from '../input.ts'
 import type { Route } from '../route.ts'
 import { withoutResult } from './monitoring.ts'
 
-const texts = ['id', 'key', 'type', 'handler', 'state', 'errorText']
+const texts = ['id', 'key', 'businessId', 'type', 'handler', 'state', 'errorText']
 
 export const messageRoutes: readonly Route[] = [
   {

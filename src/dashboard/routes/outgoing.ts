@@ -1,5 +1,5 @@
 import type { DelayedFilter } from '../../operations/index.ts'
-import { fieldsOf, pageOf } from '../input.ts'
+import { fieldsOf, numberFrom, pageOf } from '../input.ts'
 import type { Route } from '../route.ts'
 
 /** Messages that were published and have not left. Those that a destination has refused for good are dead letters. */
@@ -22,12 +22,25 @@ export const outgoingRoutes: readonly Route[] = [
     path: 'api/outgoing/delayed',
     needs: 'read',
     async run({ operations, query, shown }) {
-      const delayed = await operations.outgoing.delayed(fieldsOf(query, ['id', 'type']) as DelayedFilter, pageOf(query))
+      const delayed = await operations.outgoing.delayed(
+        fieldsOf(query, ['id', 'type', 'businessId']) as DelayedFilter,
+        pageOf(query),
+      )
       return delayed.map(({ body, headers, ...rest }) => ({
         ...rest,
         headers: shown.headers(headers),
         body: shown.body(body, { of: 'message', handler: rest.destination, type: rest.type, headers }),
       }))
+    },
+  },
+  {
+    method: 'GET',
+    path: 'api/outgoing/waiting',
+    needs: 'read',
+    async run({ operations, query, shown }) {
+      const page = { limit: numberFrom(query, 'limit') ?? 50, after: query.get('after') ?? undefined }
+      const waiting = await operations.outgoing.list(query.get('destination') ?? '', page)
+      return waiting.map((message) => shown.outgoing(message))
     },
   },
   {

@@ -7,9 +7,11 @@ import type {
   RecordChange,
   RecordState,
 } from '../../contracts/index.ts'
+import { fittedText, plainText } from '../../encoding/fit-text.ts'
 import { suspectsOf } from '../../facts/index.ts'
 import type { Engine } from '../engine.ts'
 import type { Feed } from '../feed.ts'
+import { asReceived, businessIdIn, type MessageOfBusiness } from '../intake/business-id.ts'
 import type { NewIntent } from '../intending/new-intent.ts'
 import { type ClaimedIntents, claimIntents, noIntents, writeIntents } from '../intending/store-intents.ts'
 import { isUnclaimed, type Outcomes, type Run, type RunOutcome, unclaimedLetter, type Work } from '../items.ts'
@@ -58,7 +60,8 @@ export function gatherBookkeeping<Tx>(
   }
   for (const refusal of refusals) {
     const change = changedLetter(refusal, at)
-    if (change === undefined) books.parked.push(refusedRow(refusal, at))
+    if (change === undefined)
+      books.parked.push(named(engine, refusedRow(refusal, at), asReceived(refusal.delivery.message), refusal.form))
     else books.parkedChanges.push(change)
   }
   for (const { index } of inOrder) {
@@ -105,15 +108,22 @@ export function isLeft(outcome: RunOutcome | undefined): boolean {
   return kind === 'unstarted' || kind === 'apart' || kind === 'elsewhere'
 }
 
-function gatherRun<Tx>(
-  { timeless }: Engine<Tx>,
-  run: Run<Tx>,
-  outcome: RunOutcome,
-  at: Date,
-  books: Bookkeeping,
-): void {
+/** `isPlain`: the store has refused the row as it was, so its texts must be ASCII. */
+function named<Tx>(
+  { businessIdOf }: Engine<Tx>,
+  row: NewParkedMessage,
+  message: MessageOfBusiness,
+  isPlain: unknown,
+): NewParkedMessage {
+  const id = businessIdIn(businessIdOf, message)
+  if (id === undefined) return row
+  return { ...row, businessId: isPlain ? fittedText(plainText(id)) : id }
+}
+
+function gatherRun<Tx>(engine: Engine<Tx>, run: Run<Tx>, outcome: RunOutcome, at: Date, books: Bookkeeping): void {
   const { handler, key } = run.owner ?? { handler: run.handler.name, key: run.key }
-  const bornOf = (name: string): Date | undefined => (timeless.has(name) ? undefined : run.born)
+  const park = (row: NewParkedMessage): void => void books.parked.push(named(engine, row, run.message, run.isPlain))
+  const bornOf = (name: string): Date | undefined => (engine.timeless.has(name) ? undefined : run.born)
   // A message that waited for the time in its id has been claimed by now.
   const isFromRow = run.owner !== undefined || unclaimedLetter(run) !== undefined
   const names = [run.handler.name, ...run.handler.formerly]
@@ -141,21 +151,21 @@ function gatherRun<Tx>(
     case 'failed': {
       const row = run.owner ?? unclaimedLetter(run)
       if (row?.handler === handler) books.parkedChanges.push(failedAgain(row, outcome, at, run.isPlain))
-      else books.parked.push(failedRow(run, outcome, at))
+      else park(failedRow(run, outcome, at))
       // The record stays and says that the parked row owns the message, so a late copy is a duplicate of it.
       if (run.owner === undefined && !isUnclaimed(outcome)) mark('parked')
       return
     }
     case 'waiting':
       if (run.owner === undefined) {
-        books.parked.push(waitingRow(run, outcome, at))
+        park(waitingRow(run, outcome, at))
         mark('parked')
       }
       return
     case 'key-reused': {
       const row = reusedKeyRow(run, outcome, at)
       const { letter } = run.origin
-      if (letter?.key !== row.key || letter.handler !== row.handler) books.parked.push(row)
+      if (letter?.key !== row.key || letter.handler !== row.handler) park(row)
       else books.parkedChanges.push({ ...row, kind: 'dead', attempts: letter.attempts + 1 })
       return
     }

@@ -1,16 +1,17 @@
-import type { Events, Headers, PublishedMessage } from '../../contracts/index.ts'
+import type { Events, PublishedMessage } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import type { EffectDirectory, Engine, Outlet } from '../engine.ts'
 import type { CallContext } from '../handler.ts'
 import { type NewIntent, newIntent } from '../intending/new-intent.ts'
 import { checkPublished } from '../publishing/check-published.ts'
-import { encodeOutgoing, type OrdinalIds } from '../publishing/outgoing.ts'
+import { encodeOutgoing, type OrdinalIds, type PublishingCause } from '../publishing/outgoing.ts'
 import { publishEach } from '../publishing/publish-each.ts'
 import { traceNow, withTrace } from '../publishing/with-trace.ts'
 import type { TimeLimit } from './time-limit.ts'
 
 /** What publishing and intending need. */
-export interface PublishingSite extends Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf' | 'traceHeaders'> {
+export interface PublishingSite
+  extends Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf' | 'traceHeaders' | 'businessIdOf'> {
   readonly limits: Pick<Engine<never>['limits'], 'maxBodyBytes'>
   readonly events: Pick<Events, 'emit'>
   readonly outlet: Pick<Outlet<never>, 'check'>
@@ -18,13 +19,9 @@ export interface PublishingSite extends Pick<Engine<never>, 'clock' | 'schemaOf'
 }
 
 /** The call that publishes. */
-export interface PublishingCall {
-  readonly handler: { readonly name: string }
-  readonly key: string
+export interface PublishingCall extends PublishingCause {
   /** It may really happen twice, and must then publish under the same ids both times. */
   readonly isRepeatable: boolean
-  /** The headers of the only message of the call. What it publishes belongs to the same trace. */
-  readonly headers?: Headers | undefined
 }
 
 /** What one call of a handler has produced so far, and the context through which it produces it. */
@@ -100,8 +97,9 @@ export class CallProducts {
     // Encoded synchronously, so that a body that cannot be encoded fails only this handler.
     const now = this.#site.clock.now()
     const codec = this.#site.codecOf(type)
-    const given = withTrace(options, traceNow(this.#site.traceHeaders, this.#call.headers))
-    const message = encodeOutgoing({ type, body, options: given, cause: this.#call, ids: this.#ids, weak, now, codec })
+    const given = withTrace(options, traceNow(this.#site.traceHeaders, this.#call.message?.headers))
+    const about = { cause: this.#call, ids: this.#ids, weak, businessIdOf: this.#site.businessIdOf }
+    const message = encodeOutgoing({ type, body, options: given, now, codec, ...about })
     const check = checkPublished(this.#site, message)
     // Added synchronously, so that messages keep the order of the calls. If one does not fit, the handler fails and
     // none of them is sent.
@@ -119,8 +117,8 @@ export class CallProducts {
     const now = this.#site.clock.now()
     const announced = this.#site.effects.announced(effect)
     const cause = this.#call
-    const trace = traceNow(this.#site.traceHeaders, cause.headers)
-    const about = { effect, payload, options, announced, trace }
+    const trace = traceNow(this.#site.traceHeaders, cause.message?.headers)
+    const about = { effect, payload, options, announced, trace, businessIdOf: this.#site.businessIdOf }
     const intent = newIntent({ ...about, cause, ids: this.#ids, weak, now, maxBytes })
     this.#intents ??= []
     this.#intents.push(intent)

@@ -36,9 +36,10 @@ export async function runHandler<Tx>(
     // An atomic store never applies a run partly.
     records: store.guarantee === 'atomic' ? undefined : runs.flatMap(recordsOf),
   })
-  const headers = runs.length === 1 ? first.message.headers : undefined
+  const isOfMany = runs.length > 1
+  const message = isOfMany ? undefined : first.message
   const isWeak = isRepeatable(engine, first)
-  const products = new CallProducts(engine, { handler, key: first.key, isRepeatable: isWeak, headers })
+  const products = new CallProducts(engine, { handler, key: first.key, isRepeatable: isWeak, isOfMany, message })
   let failed = false
   try {
     const called = call(engine, execution, products.contextFor({ tx: loan.tx, attempt: attemptOf(runs) }, time))

@@ -4,8 +4,9 @@ import { announcedHeader, intentHandler } from '../../encoding/intent-name.ts'
 import { packMessage } from '../../encoding/packed-message.ts'
 import { checkNumber, checkOptions, JustonceError } from '../../errors/index.ts'
 import { derivedId, timeOfUuidV7, uuidv7 } from '../../ids/index.ts'
+import { type BusinessIdOf, businessIdIn } from '../intake/business-id.ts'
 import { checkKey } from '../intake/check-envelope.ts'
-import type { OrdinalIds } from '../publishing/outgoing.ts'
+import { causeOf, type OrdinalIds, type PublishingCause } from '../publishing/outgoing.ts'
 
 /** Options of an intent. */
 export interface IntendOptions {
@@ -30,7 +31,8 @@ export interface IntentRequest {
   readonly payload: unknown
   readonly options?: IntendOptions | undefined
   /** The run that intends it, if any. */
-  readonly cause?: { readonly handler: { readonly name: string }; readonly key: string } | undefined
+  readonly cause?: PublishingCause | undefined
+  readonly businessIdOf?: BusinessIdOf | undefined
   readonly ids?: OrdinalIds | undefined
   /** The cause may happen twice, and must then intend the same. */
   readonly weak?: boolean
@@ -68,7 +70,8 @@ export function newIntent(request: IntentRequest): NewIntent {
       messageId: fittedText(id),
       type: fittedText(effect),
       // Operators find the intents of a message by it.
-      source: request.cause === undefined ? handler : fittedText(request.cause.key),
+      source: fittedText((request.cause && causeOf(request.cause).key) ?? handler),
+      businessId: request.cause?.message && businessIdIn(request.businessIdOf, request.cause.message),
       message: packMessage(message),
       state: 'waiting',
       attempts: 0,

@@ -23,7 +23,7 @@ import type { OnceKey, OnceOutcome } from './once.ts'
 
 /** What a call of `once` needs. */
 export interface OnceSite<Tx>
-  extends Pick<Engine<Tx>, 'clock' | 'schemaOf' | 'codecOf' | 'traceHeaders' | 'hooks' | 'wake'> {
+  extends Pick<Engine<Tx>, 'clock' | 'schemaOf' | 'codecOf' | 'traceHeaders' | 'businessIdOf' | 'hooks' | 'wake'> {
   readonly limits: PublishingSite['limits']
   readonly effects: PublishingSite['effects']
   readonly store: Store<Tx>

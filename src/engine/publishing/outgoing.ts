@@ -1,22 +1,31 @@
-import type { Codec, Due, Headers, PublishedMessage } from '../../contracts/index.ts'
+import type { Cause, Codec, Due, Headers, PublishedMessage } from '../../contracts/index.ts'
 import { checkNumber, checkOptions, JustonceError } from '../../errors/index.ts'
 import { derivedId, timeOfUuidV7, uuidv7 } from '../../ids/index.ts'
 import type { PublishOptions } from '../handler.ts'
+import { type BusinessIdOf, businessIdIn, type MessageOfBusiness } from '../intake/business-id.ts'
 import { checkKey } from '../intake/check-envelope.ts'
 import { encodeBody } from './encode-body.ts'
 
 /** How many messages of each type a run has published so far. */
 export type OrdinalIds = Map<string, number>
 
+/** The run that publishes or intends something. */
+export interface PublishingCause {
+  readonly handler: { readonly name: string }
+  readonly key: string
+  /** The call has many messages, and the key is that of the first. */
+  readonly isOfMany?: boolean | undefined
+  /** The only message of the call. */
+  readonly message?: MessageOfBusiness | undefined
+}
+
 export interface OutgoingRequest {
   readonly type: string
   readonly body: unknown
   readonly options?: PublishOptions | undefined
   /** The run that publishes it, if any. */
-  readonly cause?: {
-    readonly handler: { readonly name: string }
-    readonly key: string
-  }
+  readonly cause?: PublishingCause
+  readonly businessIdOf?: BusinessIdOf | undefined
   readonly ids?: OrdinalIds | undefined
   /** The cause may happen twice, so the id is derived from it instead of generated. */
   readonly weak?: boolean
@@ -44,8 +53,25 @@ export function encodeOutgoing(request: OutgoingRequest): PublishedMessage {
   const id = options?.id ?? outgoingId(request, due, sentAt)
   checkKey(id, 'The id of a message to publish')
   const { headers = {}, key, expiresAt } = options ?? {}
-  const message = { id, type, body: bytes, headers: withContentType(headers, codec), key, sentAt, expiresAt }
+  const message: PublishedMessage = {
+    ...{ id, type, body: bytes, headers: withContentType(headers, codec), key, sentAt, expiresAt },
+    ...(request.cause !== undefined && { causedBy: causeOf(request.cause) }),
+    ...(request.businessIdOf !== undefined && { businessId: businessIdOf(request, id) }),
+  }
   return due === undefined ? message : { ...message, due }
+}
+
+export function causeOf({ handler, key, isOfMany, message }: PublishingCause): Cause {
+  if (isOfMany) return { handler: handler.name }
+  const id = message?.id
+  return { handler: handler.name, key, ...(id !== undefined && id !== key && { messageId: id }) }
+}
+
+/** Its own, or that of the message that caused it. */
+function businessIdOf({ businessIdOf: of, type, body, options, cause }: OutgoingRequest, id: string) {
+  const { headers = {}, key } = options ?? {}
+  const own = businessIdIn(of, { id, type, body, headers, key })
+  return own ?? (cause?.message && businessIdIn(of, cause.message))
 }
 
 function withContentType(headers: Headers, codec: Codec | undefined): Headers {

@@ -59,6 +59,14 @@ export function memoryQueue(transactions: Transactions): Queue<MemoryTx> {
         const oldestMs = rows.length === 0 ? undefined : now - Math.min(...rows.map(({ sentAt }) => sentAt))
         return { ready, hidden: rows.length - ready, oldestMs }
       }),
+    list: (queue, { limit, after = '0', maxBytes = Number.POSITIVE_INFINITY }) =>
+      transactions.read((database) => {
+        const rows = committedRows(database).filter((row) => row.queue === queue && row.sequence > Number(after))
+        const page = rows.sort(bySequence).slice(0, limit)
+        return beginningWithin(page, maxBytes).map(({ sequence, message, deliveries, sentAt }) => {
+          return { ticket: String(sequence), deliveries, message: copyOfMessage(message), sentAt: new Date(sentAt) }
+        })
+      }),
     queues: () => transactions.read((database) => [...new Set(committedRows(database).map(({ queue }) => queue))]),
     async listen(queue, wake) {
       const listener = { queue, wake }
@@ -91,6 +99,16 @@ function fitting(rows: readonly QueueRow[], maxBytes: number): readonly QueueRow
     return place > 0 && bytes > maxBytes
   })
   return end < 0 ? rows : rows.slice(0, end)
+}
+
+/** Those that begin within so many bytes, and always the first. */
+function beginningWithin(rows: readonly QueueRow[], maxBytes: number): readonly QueueRow[] {
+  let bytes = 0
+  return rows.filter(({ message: { envelope, body } }, place) => {
+    const begins = bytes
+    bytes += envelope.byteLength + body.byteLength
+    return place === 0 || begins < maxBytes
+  })
 }
 
 /** Nothing behind a hidden message of the same key can be taken. `rows` are in the order in which they were sent. */

@@ -9,7 +9,8 @@ import type { Tables } from './tables.ts'
 export const laterMs = (ms: number) => `${nowMs} + ${integer(ms)}`
 
 export const insertColumns = `handler, \`key\`, message_id, type, source, state, reason, errors, shape, attempts, step,
-  independent, order_key, revision, parked_at, changed_at, next_at, redrive, released, envelope, \`body\`, original_body`
+  independent, order_key, revision, parked_at, changed_at, next_at, redrive, released, envelope, \`body\`, original_body,
+  business_id`
 
 /** The revision begins with the time, so that a message parked again never gets a revision of its earlier row. */
 export function parkedValues(message: NewParkedMessage): string {
@@ -37,6 +38,7 @@ export function parkedValues(message: NewParkedMessage): string {
     bytes(message.message.envelope),
     bytes(message.message.body),
     bytes(message.originalBody),
+    textValue(message.businessId),
   ].join(', ')})`
 }
 

@@ -3,11 +3,13 @@ import type { Queue, QueueTicket } from '../../contracts/index.ts'
 import { goneFrom, JustonceError, takenByAnother } from '../../errors/index.ts'
 import { laneOf } from '../sql/lane-of.ts'
 import { partsOfTicket, sortTickets } from '../sql/queue-ticket.ts'
+import { listedRows } from '../sql/rows.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
+import { dialect } from './dialect.ts'
 import { bytes, digits, integer, nowMs, numberIn, textIn } from './literals-and-cells.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import { laterMs } from './parking-statements.ts'
-import { queuedIn } from './rows.ts'
+import { listedIn, queuedIn } from './rows.ts'
 import type { Runner } from './runner.ts'
 import type { ShortTransactions } from './short-transactions.ts'
 import { foundByValue, givenRows, inChunks, keyValue } from './statement-parts.ts'
@@ -133,6 +135,12 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
         hidden: numberIn(hidden),
         oldestMs: oldest == null ? undefined : numberIn(oldest),
       }
+    },
+    async list(queue, { limit, after = '0', maxBytes = Number.MAX_SAFE_INTEGER }) {
+      const rows = `SELECT * FROM ${table} FORCE INDEX (queue_order)
+        WHERE queue = ${keyValue(queue)} AND sequence > ${digits(partsOfTicket(after)[0])} ORDER BY sequence LIMIT ${integer(limit)}`
+      const page = `${listedRows(dialect, rows, 'sent_at')} WHERE bytes_before < ${integer(maxBytes)} ORDER BY sequence`
+      return (await short.read(page)).map(listedIn)
     },
     async queues() {
       const rows = await short.read(`SELECT DISTINCT queue FROM ${table} FORCE INDEX (queue_order)`)

@@ -13,6 +13,7 @@ export const searchedFields = [
   'shape',
   'messageId',
   'orderKey',
+  'businessId',
   'parkedAt',
   'changedAt',
   'revision',
@@ -29,14 +30,15 @@ export function rowFields(message: NewParkedMessage): (string | number)[] {
   const { handler, key, messageId, type, source, state, attempts, reason, errors, shape, independent, orderKey } =
     message
   const { envelope, body } = message.message
-  const { redrive, originalBody } = message
+  const { redrive, originalBody, businessId } = message
   const fields = { handler, key, messageId, type, source, state, attempts, reason, errors, shape }
   const named = Object.entries(fields).flat()
   const bytes = ['envelope', base64(envelope), 'body', base64(body)]
   const order = orderKey === undefined ? [] : ['orderKey', orderKey]
   const released = redrive === undefined ? [] : ['redrive', redrive, 'released', '1']
   const received = originalBody === undefined ? [] : ['originalBody', base64(originalBody)]
-  return [...named, ...bytes, 'independent', independent ? '1' : '0', ...order, ...released, ...received]
+  const business = businessId === undefined ? [] : ['businessId', businessId]
+  return [...named, ...bytes, 'independent', independent ? '1' : '0', ...order, ...released, ...received, ...business]
 }
 
 /** A row from the flat answer of the server; `undefined` if it is gone. */
@@ -72,6 +74,7 @@ export function readRow(reply: unknown): StoredParkedMessage | undefined {
     originalBody: row.has('originalBody') ? bytes('originalBody') : undefined,
     redrive: row.get('redrive'),
     released: at('released') === '1',
+    businessId: row.get('businessId'),
   }
 }
 

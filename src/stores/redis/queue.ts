@@ -2,7 +2,7 @@ import { longestHiddenMs } from '../../clock/index.ts'
 import type { Queue, QueueTicket } from '../../contracts/index.ts'
 import { text, texts } from './connection.ts'
 import { checkSizes } from './message-limit.ts'
-import { countScript, hideScript, takeScript } from './scripts/queue.ts'
+import { countScript, hideScript, listScript, takeScript } from './scripts/queue.ts'
 import type { Step } from './transaction.ts'
 import type { Transactions } from './transactions.ts'
 
@@ -55,6 +55,16 @@ export function redisQueue<Tx extends object>(transactions: Transactions<Tx>): Q
         number,
       ]
       return { ready: all - hidden, hidden, oldestMs: all === 0 ? undefined : oldestMs }
+    },
+    async list(queue, { limit, after = '0', maxBytes = Number.MAX_SAFE_INTEGER }) {
+      const from = after.split(':')[0] as string
+      const rows = (await connection.run(listScript, queue, from, limit, maxBytes)) as unknown[][]
+      return rows.map(([row, deliveries, envelope, body, sentAt]) => ({
+        ticket: text(row),
+        deliveries: Number(deliveries),
+        message: { envelope: bytes(envelope), body: bytes(body) },
+        sentAt: new Date(Number(sentAt)),
+      }))
     },
     queues: async () => texts(await connection.call('ZRANGE', `${connection.prefix}queues`, 0, -1)),
   }

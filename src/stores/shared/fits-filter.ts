@@ -12,6 +12,7 @@ export const equalTexts = [
   'shape',
   'key',
   'messageId',
+  'businessId',
   'orderKey',
   'redrive',
 ] as const satisfies (keyof ParkedFilter)[]

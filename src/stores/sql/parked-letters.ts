@@ -10,6 +10,7 @@ const comparedColumns = {
   shape: 'shape',
   key: 'key',
   messageId: 'message_id',
+  businessId: 'business_id',
   orderKey: 'order_key',
   redrive: 'redrive',
 } as const satisfies Partial<Record<keyof ParkedFilter, string>>

@@ -1,4 +1,4 @@
-import type { QueuedMessage, StoredParkedMessage, Tally, TallyColumn } from '../../contracts/index.ts'
+import type { MessageInQueue, QueuedMessage, StoredParkedMessage, Tally, TallyColumn } from '../../contracts/index.ts'
 import type { Dialect } from './dialect.ts'
 import { queueTicket } from './queue-ticket.ts'
 
@@ -6,7 +6,17 @@ import { queueTicket } from './queue-ticket.ts'
 export function parkedColumns({ name, inMs, inBytes }: Dialect): string {
   return `handler, ${name('key')}, message_id, type, source, state, reason, errors, shape, attempts, step, independent, order_key,
     sequence, revision, ${inMs('parked_at')}, ${inMs('changed_at')}, ${inMs('next_at')},
-    ${inBytes('envelope')}, ${inBytes(name('body'))}, ${inBytes('original_body')}, redrive, begun, released`
+    ${inBytes('envelope')}, ${inBytes(name('body'))}, ${inBytes('original_body')}, redrive, begun, released, business_id`
+}
+
+/**
+ * One page of a queue as `listedIn` reads it, with `bytes_before` each message. The rows of the page are found in the index before
+ * anything of them is added up.
+ */
+export function listedRows({ name, inBytes, inMs }: Dialect, rows: string, ticketTime: string): string {
+  const bytes = `length(envelope) + length(${name('body')})`
+  return `SELECT sequence, ${ticketTime} AS ticket_time, deliveries, ${inBytes('envelope')}, ${inBytes(name('body'))}, ${inMs('sent_at')} FROM (
+      SELECT page.*, sum(${bytes}) OVER (ORDER BY sequence) - (${bytes}) AS bytes_before FROM (${rows}) AS page) AS listed`
 }
 
 /** How one database reads the non-null cells of a row. */
@@ -49,6 +59,7 @@ export function rowReaders<Cell>({ textIn, bytesIn }: CellReader<Cell>) {
       redrive: optional(row[21], textIn),
       begun: number(22),
       released: ['t', '1'].includes(text(23)),
+      businessId: optional(row[24], textIn),
     }
   }
 
@@ -60,7 +71,10 @@ export function rowReaders<Cell>({ textIn, bytesIn }: CellReader<Cell>) {
     }
   }
 
-  return { parkedIn, queuedIn }
+  /** A row of `queuedIn` whose last cell says when it was sent. */
+  const listedIn = (row: readonly Cell[]): MessageInQueue => ({ ...queuedIn(row), sentAt: dateIn(row[5]) })
+
+  return { parkedIn, queuedIn, listedIn }
 }
 
 /** Reads a row of `tallySql`: the columns, the count and the times. */

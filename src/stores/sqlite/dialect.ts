@@ -29,4 +29,7 @@ export function placing(): { readonly values: SqliteValue[]; readonly place: Pla
   }
 }
 
-export const { parkedIn } = rowReaders<SqliteValue>({ textIn: String, bytesIn: (cell) => bytes(cell as Uint8Array) })
+export const { parkedIn, listedIn } = rowReaders<SqliteValue>({
+  textIn: String,
+  bytesIn: (cell) => bytes(cell as Uint8Array),
+})

@@ -23,8 +23,8 @@ const table = 'main.justonce_parked'
 /** The revision begins at random, so that a message parked again has no revision of its earlier row. */
 const insertMessage = `INSERT INTO main.justonce_parked (revision, handler, key, message_id, type, source, order_key, step,
   independent, state, attempts, begun, parked_at, changed_at, next_at, redrive, released, reason, shape, errors, envelope, body,
-  original_body)
-  VALUES (random() & 0xffffffffffff, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ${now}, ${now}, coalesce(?, ${now} + ?), ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+  original_body, business_id)
+  VALUES (random() & 0xffffffffffff, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ${now}, ${now}, coalesce(?, ${now} + ?), ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 const earlierOfKey = `SELECT 1 FROM main.justonce_parked AS head
   WHERE head.handler = due.handler AND head.order_key = due.order_key AND head.sequence < due.sequence AND head.state =`
 const earlierStep = `SELECT 1 FROM main.justonce_parked AS earlier WHERE earlier.message_id = due.message_id
@@ -185,6 +185,7 @@ function insert(statements: Statements, message: NewParkedMessage): void {
     message.message.envelope,
     message.message.body,
     message.originalBody ?? null,
+    message.businessId ?? null,
   )
   // Otherwise it is parked already.
   if (inserted === 0 && statements.get(selectOne, message.handler, message.key) === undefined)

@@ -3,9 +3,11 @@ import type { MessageToQueue, Queue, QueuedMessage } from '../../contracts/index
 import { goneFrom, takenByAnother } from '../../errors/index.ts'
 import { laneOf } from '../sql/lane-of.ts'
 import { partsOfTicket, queueTicket, sortTickets } from '../sql/queue-ticket.ts'
+import { listedRows } from '../sql/rows.ts'
+import { dialect, listedIn } from './dialect.ts'
 import type { QueueWatch } from './queue-watch.ts'
 import type { Reader } from './reader.ts'
-import type { SqliteDatabase } from './sqlite-database.ts'
+import type { SqliteDatabase, SqliteValue } from './sqlite-database.ts'
 import { bytes, now, type Statements } from './statements.ts'
 import { swallowed } from './swallowed.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
@@ -33,6 +35,11 @@ const hideTaken = `UPDATE main.justonce_queue SET visible_at = iif(? > 0, ${now}
   WHERE queue = ? AND sequence = ? AND sent_at = ? AND deliveries = ?`
 const countVisible = `SELECT count(*) AS total, count(*) FILTER (WHERE visible_at <= ${now}) AS ready,
   ${now} - min(sent_at) AS oldest FROM main.justonce_queue WHERE queue = ?`
+const listPage = `${listedRows(
+  dialect,
+  'SELECT * FROM main.justonce_queue WHERE queue = ? AND sequence > ? ORDER BY sequence LIMIT ?',
+  'sent_at',
+)} WHERE bytes_before < ? ORDER BY sequence`
 // Steps from one name to the next, because a plain DISTINCT would read every message.
 const queueNames = `WITH RECURSIVE names (queue) AS (
     SELECT min(queue) FROM main.justonce_queue
@@ -115,6 +122,11 @@ export function sqliteQueue<Database extends SqliteDatabase>(
       const row = await reader.read((statements) => statements.get<CountRow>(countVisible, queue))
       const { total, ready, oldest } = row as CountRow
       return { ready, hidden: total - ready, oldestMs: oldest ?? undefined }
+    },
+    async list(queue, { limit, after = '0', maxBytes = Number.MAX_SAFE_INTEGER }) {
+      const page = [queue, numbersOf(after)[0] as number, limit, maxBytes] as const
+      const rows = await reader.read((statements) => statements.all<Record<string, SqliteValue>>(listPage, ...page))
+      return rows.map((row) => listedIn(Object.values(row)))
     },
     queues: () => reader.read((statements) => statements.all<{ queue: string }>(queueNames).map(({ queue }) => queue)),
     listen: (queue, wake) => watch.listen(queue, wake),

@@ -11,12 +11,19 @@ export const parkingFilterCases: readonly StoreCase[] = [
   {
     name: 'filter: each field finds the rows that match it, in the order of parking, and all fields together those that match all',
     async run({ store }) {
-      const another = { messageId: 'id 2', type: 'note.deleted', source: 'hooks', shape: 'other', orderKey: 'b' }
+      const another = {
+        messageId: 'id 2',
+        type: 'note.deleted',
+        source: 'hooks',
+        shape: 'other',
+        orderKey: 'b',
+        businessId: 'order 7',
+      }
       await park(
         store,
         parkedMessage('m3'),
         parkedMessage('m1', { ...another, handler: 'count-notes', state: 'dead', reason: 'HANDLER_TIMEOUT' }),
-        parkedMessage('m2', { ...another, orderKey: 'B', messageId: 'ID 2' }),
+        parkedMessage('m2', { ...another, orderKey: 'B', messageId: 'ID 2', businessId: 'ORDER 7' }),
         parkedMessage('m1'),
       )
       const finds: readonly [ParkedFilter, readonly string[]][] = [
@@ -31,6 +38,8 @@ export const parkingFilterCases: readonly StoreCase[] = [
         [{ key: 'm1' }, ['m1', 'm1']],
         [{ messageId: 'id 2' }, ['m1']],
         [{ orderKey: 'b' }, ['m1']],
+        [{ businessId: 'order 7' }, ['m1']],
+        [{ businessId: 'order' }, []],
         [{ key: 'm1', handler }, ['m1']],
         [{ type: 'note.deleted', state: 'waiting', source: 'hooks' }, ['m2']],
         [{ type: 'note.deleted', source: 'notes' }, []],

@@ -19,6 +19,7 @@ export const parkingCases: readonly StoreCase[] = [
         step: 2,
         independent: true,
         orderKey: 'note 7',
+        businessId: 'order "7"',
         delayMs: anHour,
       })
       await store.transaction((tx) => store.parking.park(tx, [{ ...message, delayMs }]))
@@ -82,13 +83,16 @@ export const parkingCases: readonly StoreCase[] = [
     name: 'parking: long keys, ids, types, sources, shapes and order keys and an empty error history fit',
     async run({ store }) {
       const long = 'ü'.repeat(300)
-      const texts = { messageId: long, type: long, source: long, shape: long, orderKey: long }
+      const texts = { messageId: long, type: long, source: long, shape: long, orderKey: long, businessId: long }
       const row = { ...texts, handler: 'h'.repeat(100), errors: '', attempts: 0 }
       await store.transaction((tx) => store.parking.park(tx, [parkedMessage(long, row)]))
       const [stored] = await store.parking.list({ handler: row.handler })
       assert.ok(stored)
-      const { messageId, type, source, shape, orderKey, errors, attempts } = stored
-      assert.deepEqual({ handler: stored.handler, messageId, type, source, shape, orderKey, errors, attempts }, row)
+      const { messageId, type, source, shape, orderKey, businessId, errors, attempts } = stored
+      assert.deepEqual(
+        { handler: stored.handler, messageId, type, source, shape, orderKey, businessId, errors, attempts },
+        row,
+      )
       assert.equal(stored.key, long)
     },
   },

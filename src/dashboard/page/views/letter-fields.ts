@@ -8,6 +8,7 @@ export const letterFields: readonly Field[] = [
   { name: 'errorText', label: 'Text of the error' },
   { name: 'type', label: 'Type' },
   { name: 'reason', label: 'Reason', hint: 'HANDLER_FAILED' },
+  { name: 'businessId', label: 'Business id', hint: 'order-4711', isRare: true },
   { name: 'messageId', label: 'Message id', isRare: true },
   { name: 'key', label: 'Key', isRare: true },
   { name: 'orderKey', label: 'Order key', isRare: true },

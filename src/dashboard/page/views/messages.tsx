@@ -5,11 +5,11 @@ import { type Field, Filters } from '../parts/filters.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { Code, ErrorText, MessageLink, State, Time, Trouble } from '../parts/small.tsx'
 import { Table } from '../parts/table.tsx'
-import { given } from '../route.ts'
+import { given, link } from '../route.ts'
 import type { Found } from '../wire.ts'
 
 const size = 50
-const states = ['running', 'waiting', 'dead', 'processed', 'expired', 'discarded']
+const states = ['running', 'waiting', 'dead', 'outgoing', 'processed', 'expired', 'discarded']
 const fields: readonly Field[] = [
   { name: 'id', label: 'Message id or business id', hint: 'order-4711' },
   { name: 'handler', label: 'Handler' },
@@ -39,8 +39,8 @@ export function MessagesPage({ query }: { readonly query: URLSearchParams }) {
         keyOf={({ handler, key, state }) => `${state} ${handler} ${key}`}
         empty={
           Object.keys(filter).length === 0
-            ? 'No message is running, waiting or dead. Processed ones are found by their id.'
-            : 'No message was found. Processed messages are found by their id or business id only.'
+            ? 'No message is running, waiting or dead. Processed ones are found by their id or key.'
+            : 'No message was found. Processed messages are found by their id or key only.'
         }
         columns={[
           { title: 'state', cell: ({ state }) => <State is={state} /> },
@@ -48,6 +48,11 @@ export function MessagesPage({ query }: { readonly query: URLSearchParams }) {
           {
             title: 'key',
             cell: ({ key, messageId }) => (key === messageId ? <span class="muted">same</span> : <Code text={key} />),
+          },
+          {
+            title: 'about',
+            cell: ({ businessId }) =>
+              businessId && <Code text={businessId} href={link('messages', { id: businessId })} />,
           },
           { title: 'handler', cell: ({ handler }) => <Code text={handler} /> },
           { title: 'type', cell: ({ type }) => <Code text={type} /> },
@@ -61,7 +66,7 @@ export function MessagesPage({ query }: { readonly query: URLSearchParams }) {
   )
 }
 
-/** One box for both: who looks for a message rarely knows whether its handler identifies it by its id. */
+/** One box for all: who looks for a message rarely knows whether an id is its own, its key, or what it is about. */
 function useFound(filter: Readonly<Record<string, string>>, after: string | undefined) {
   const [state, setState] = useState<{ rows?: readonly Found[]; error?: Refused }>({})
   const question = JSON.stringify([filter, after])
@@ -70,7 +75,7 @@ function useFound(filter: Readonly<Record<string, string>>, after: string | unde
     const { id, ...rest } = filter
     const find = (by: Readonly<Record<string, string>>) =>
       get<readonly Found[]>('messages', { ...rest, ...by, limit: size, after }, stopping.signal)
-    const finding = id === undefined ? [find({})] : [find({ id }), find({ key: id })]
+    const finding = id === undefined ? [find({})] : [find({ id }), find({ key: id }), find({ businessId: id })]
     setState({})
     Promise.all(finding)
       .then((lists) => setState({ rows: withoutTwins(lists.flat()) }))

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { count } from '../format.ts'
 import { Body, HeaderList } from '../parts/body.tsx'
-import { Code, ErrorText, Facts, Panel, State, Time, Trouble } from '../parts/small.tsx'
+import { Code, ErrorText, Facts, MessageLink, Panel, State, Time, Trouble } from '../parts/small.tsx'
 import { Table } from '../parts/table.tsx'
 import { link } from '../route.ts'
 import { useMay } from '../session.ts'
@@ -33,6 +33,12 @@ export function StoryPage({ query }: { readonly query: URLSearchParams }) {
             of={[
               ['type', story.type && <Code text={story.type} />],
               ['came from', story.source && <Code text={story.source} />],
+              [
+                'about',
+                story.businessId && <Code text={story.businessId} href={link('messages', { id: story.businessId })} />,
+              ],
+              ['published by', story.causedBy && <Cause cause={story.causedBy} />],
+              ['waits for', story.waitsFor && <Code text={story.waitsFor.destination} href={link('outgoing', {})} />],
               ['leaves', story.leavesAt && <Time at={story.leavesAt} />],
               ['copies skipped', count(story.duplicates.length)],
             ]}
@@ -42,7 +48,9 @@ export function StoryPage({ query }: { readonly query: URLSearchParams }) {
               <HandlerCard key={`${handler.handler} ${handler.key}`} story={handler} changed={reload} />
             ))}
           </div>
-          {story.handlers.length === 0 && <p class="empty">No handler has a record of it or has it parked.</p>}
+          {story.handlers.length === 0 && story.waitsFor === undefined && (
+            <p class="empty">No handler has a record of it or has it parked.</p>
+          )}
           <div class="columns">
             <Panel title="What happened">
               <Timeline story={story} />
@@ -50,6 +58,7 @@ export function StoryPage({ query }: { readonly query: URLSearchParams }) {
             <Content story={story} />
           </div>
           <Copies story={story} />
+          <Published story={story} />
           {story.intents.length > 0 && <Intents story={story} />}
         </>
       )}
@@ -176,6 +185,47 @@ function Copies({ story: { duplicates } }: { readonly story: Story }) {
             cell: ({ recognisedBy }) => (recognisedBy === 'store' ? 'its record' : 'the process itself'),
           },
           { title: 'process', cell: ({ process }) => <Code text={process} /> },
+        ]}
+      />
+    </Panel>
+  )
+}
+
+function Cause({ cause: { handler, key } }: { readonly cause: NonNullable<Story['causedBy']> }) {
+  return (
+    <>
+      <Code text={handler} />
+      {key !== undefined && (
+        <>
+          {' for '}
+          <MessageLink id={key} />
+        </>
+      )}
+    </>
+  )
+}
+
+function Published({ story: { outgoing, isOutgoingComplete } }: { readonly story: Story }) {
+  if (outgoing.length === 0) return null
+  return (
+    <Panel
+      title="Published and not sent yet"
+      aside={!isOutgoingComplete && <span class="muted">among the 1,000 oldest of each destination</span>}
+    >
+      <Table
+        label="Published and not sent yet"
+        rows={outgoing}
+        keyOf={({ id, destination, place, letter }) => `${destination} ${place ?? letter?.key} ${id}`}
+        empty=""
+        columns={[
+          { title: 'message', cell: ({ id }) => <MessageLink id={id} /> },
+          { title: 'type', cell: ({ type }) => <Code text={type} /> },
+          { title: 'to', cell: ({ destination }) => <Code text={destination} /> },
+          { title: 'state', cell: ({ state }) => <State is={state} /> },
+          { title: 'leaves', cell: ({ dueAt }) => dueAt && <Time at={dueAt} /> },
+          { title: 'attempts', isNumber: true, cell: ({ attempts }) => count(attempts) },
+          { title: 'published by', cell: ({ causedBy }) => causedBy && <Code text={causedBy.handler} /> },
+          { title: 'error', isWide: true, cell: ({ error }) => <ErrorText text={error} /> },
         ]}
       />
     </Panel>

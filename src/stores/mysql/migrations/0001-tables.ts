@@ -41,6 +41,7 @@ export function createTables(tables: Tables): string[] {
   reason        varbinary(1200) NOT NULL,
   shape         varbinary(1200) NOT NULL,
   order_key     varbinary(1200) NULL,
+  business_id   varbinary(1200) NULL COMMENT 'by which people look for it',
   redrive       varbinary(1200) NULL COMMENT 'the last it was selected for; a mark only while that is running',
   errors        longblob NOT NULL COMMENT 'JSON: [{ "at", "message" }], oldest first',
   envelope      longblob NOT NULL,
@@ -50,6 +51,8 @@ export function createTables(tables: Tables): string[] {
   KEY parked_due (state, next_at, sequence),
   KEY parked_steps (message_id, source, step),
   KEY parked_order (handler, order_key, state, sequence),
+  KEY parked_source (source, sequence),
+  KEY parked_business (business_id, sequence),
   KEY parked_groups (state, handler, reason, shape),
   KEY parked_redrive (redrive, released, sequence)
 ) ${tableOptions}`,

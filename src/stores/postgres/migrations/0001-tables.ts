@@ -31,6 +31,7 @@ CREATE TABLE ${parked} (
   reason        text COLLATE "C" NOT NULL,
   shape         text COLLATE "C" NOT NULL,
   order_key     text COLLATE "C",
+  business_id   text COLLATE "C",                -- by which people look for it
   redrive       text COLLATE "C",                -- the last it was selected for; a mark only while that is running
   errors        text NOT NULL,                   -- JSON: [{ "at", "message" }], oldest first
   envelope      bytea NOT NULL,
@@ -41,6 +42,8 @@ CREATE TABLE ${parked} (
 CREATE INDEX ${index('parked_due')} ON ${parked} (next_at, sequence) WHERE state = 'waiting';
 CREATE INDEX ${index('parked_steps')} ON ${parked} (message_id, source, step);
 CREATE INDEX ${index('parked_order')} ON ${parked} (handler, order_key, state, sequence) WHERE order_key IS NOT NULL;
+CREATE INDEX ${index('parked_source')} ON ${parked} (source, sequence);
+CREATE INDEX ${index('parked_business')} ON ${parked} (business_id, sequence) WHERE business_id IS NOT NULL;
 CREATE INDEX ${index('parked_groups')} ON ${parked} (handler, reason, shape) WHERE state = 'dead';
 CREATE INDEX ${index('parked_redrive')} ON ${parked} (redrive, released, sequence) WHERE redrive IS NOT NULL;
 

@@ -50,15 +50,15 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
     park: prepared(
       'park',
       `INSERT INTO ${parked} (handler, key, message_id, type, source, state, reason, errors, shape, attempts, step,
-                              independent, order_key, next_at, envelope, body, redrive, released, original_body)
+                              independent, order_key, next_at, envelope, body, redrive, released, original_body, business_id)
        SELECT handler, key, message_id, type, source, state, reason, errors, shape, attempts, step, independent,
-              order_key, coalesce(to_timestamp(due_at / 1000), ${later('delay_ms')}), envelope, body, redrive, redrive IS NOT NULL, original_body
+              order_key, coalesce(to_timestamp(due_at / 1000), ${later('delay_ms')}), envelope, body, redrive, redrive IS NOT NULL, original_body, business_id
        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
                    $9::text[], $10::int[], $11::int[], $12::bool[], $13::text[], $14::float8[], $15::bytea[],
-                   $16::bytea[], $17::text[], $18::bytea[], $19::float8[])
+                   $16::bytea[], $17::text[], $18::bytea[], $19::float8[], $20::text[])
             WITH ORDINALITY AS given (handler, key, message_id, type, source, state, reason, errors, shape,
                                       attempts, step, independent, order_key, delay_ms, envelope, body, redrive,
-                                      original_body, due_at, place)
+                                      original_body, due_at, business_id, place)
        ORDER BY place
        ON CONFLICT (handler, key) DO NOTHING`,
     ),

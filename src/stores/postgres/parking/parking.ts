@@ -43,6 +43,7 @@ export function postgresParking<Tx>(
         texts(({ redrive }) => redrive),
         bytesArray(messages.map(({ originalBody }) => originalBody)),
         numberArray(messages.map(({ dueAt }) => dueAt?.getTime())),
+        texts(({ businessId }) => businessId),
       ]
       // Messages that are already parked are not parked again.
       await transactions.write(tx, [

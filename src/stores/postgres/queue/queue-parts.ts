@@ -1,5 +1,9 @@
 /** When the row `known` was sent; with its number, this is its ticket. */
-export const sent = '(extract(epoch FROM known.sent_at) * 1000000)::bigint'
+export const sent = sentOf('known')
+
+export function sentOf(row: string): string {
+  return `(extract(epoch FROM ${row}.sent_at) * 1000000)::bigint`
+}
 
 /** A message without a delay must not wait for a clock that was ahead when it was stored. */
 export const atOnce = `'-infinity'::timestamptz`

@@ -3,14 +3,16 @@ import type { Queue, QueueTicket } from '../../../contracts/index.ts'
 import { takenByAnother } from '../../../errors/index.ts'
 import { laneOf } from '../../sql/lane-of.ts'
 import { partsOfTicket, sortTickets } from '../../sql/queue-ticket.ts'
+import { listedRows } from '../../sql/rows.ts'
 import type { Call, Connections, Runner } from '../connection.ts'
-import { queuedIn } from '../rows.ts'
+import { dialect } from '../dialect.ts'
+import { listedIn, queuedIn } from '../rows.ts'
 import { prepared, type Statement, statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 import type { OpenTransactions } from '../transactions/open-transaction.ts'
 import { failIfGone, failIfMissing, swallowed } from '../transactions/swallowed.ts'
 import { bytesArray, type Cell, numberArray } from '../values-as-text.ts'
-import { atOnce, eachOf, isGiven, later, sent } from './queue-parts.ts'
+import { atOnce, eachOf, isGiven, later, sent, sentOf } from './queue-parts.ts'
 import { isBlocked, isUntaken, takeStatement } from './take-statement.ts'
 
 /** How many messages at the head of a queue are looked at to learn which keys wait behind a hidden message: per message taken. */
@@ -59,6 +61,10 @@ export function postgresQueue<Tx>(
             count(*) FILTER (WHERE visible_at > statement_timestamp()),
             extract(epoch FROM statement_timestamp() - min(sent_at)) * 1000
      FROM ${table} WHERE queue = $1::text`,
+  )
+  const rows = `SELECT * FROM ${table} WHERE queue = $1::text AND sequence > $2::bigint ORDER BY sequence LIMIT (SELECT $3::int)`
+  const list = statement(
+    `${listedRows(dialect, rows, sentOf('listed'))} WHERE bytes_before < $4::bigint ORDER BY sequence`,
   )
   // Steps from one name to the next in the index, because a plain DISTINCT would read every message.
   const names = statement(
@@ -115,6 +121,10 @@ export function postgresQueue<Tx>(
       const { rows } = await connections.runAlone(count, [queue])
       const [ready, hidden, oldest] = rows[0] ?? []
       return { ready: Number(ready), hidden: Number(hidden), oldestMs: oldest === null ? undefined : Number(oldest) }
+    },
+    async list(queue, { limit, after = '0', maxBytes = Number.MAX_SAFE_INTEGER }) {
+      const page = [partsOfTicket(after)[0], String(limit), String(Math.floor(maxBytes))]
+      return (await connections.runAlone(list, [queue, ...page])).rows.map(listedIn)
     },
     async queues() {
       const { rows } = await connections.runAlone(names, [])

@@ -109,3 +109,24 @@ return {
 }
 `,
 )
+
+/** Arguments: queue, the sequence after which it begins, limit, the most bytes. Returns row, deliveries, envelope, body and time of each. */
+export const listScript = script(
+  preludeLua,
+  queueLua,
+  `
+local queue, after, limit, maxBytes = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local listed, bytes = {}, 0
+for _, row in ipairs(redis.call('ZRANGEBYSCORE', listOf('all', queue), '(' .. after, '+inf', 'LIMIT', 0, limit)) do
+  local queued = redis.call('HMGET', queuedKey(row), 'deliveries', 'envelope', 'body', 'sentAt')
+  -- One that the server has evicted is passed over.
+  if queued[1] then
+    if #listed > 0 and bytes >= maxBytes then break end
+    -- They are in base64.
+    bytes = bytes + (string.len(queued[2]) + string.len(queued[3])) * 3 / 4
+    listed[#listed + 1] = { row, unpack(queued) }
+  end
+end
+return listed
+`,
+)

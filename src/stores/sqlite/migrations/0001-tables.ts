@@ -53,6 +53,7 @@ CREATE TABLE main.justonce_parked (
   type text NOT NULL,
   source text NOT NULL,
   order_key text,
+  business_id text, -- by which people look for it
   step integer NOT NULL,
   independent integer NOT NULL,
   state text NOT NULL,
@@ -74,6 +75,8 @@ CREATE TABLE main.justonce_parked (
 CREATE INDEX main.justonce_parked_due ON justonce_parked (next_at, sequence, handler, order_key) WHERE state = 'waiting';
 CREATE INDEX main.justonce_parked_order ON justonce_parked (handler, order_key, state, sequence) WHERE order_key IS NOT NULL;
 CREATE INDEX main.justonce_parked_steps ON justonce_parked (message_id, source, step);
+CREATE INDEX main.justonce_parked_source ON justonce_parked (source, sequence);
+CREATE INDEX main.justonce_parked_business ON justonce_parked (business_id, sequence) WHERE business_id IS NOT NULL;
 CREATE INDEX main.justonce_parked_groups ON justonce_parked (handler, reason, shape, parked_at, changed_at) WHERE state = 'dead';
 CREATE INDEX main.justonce_parked_redrive ON justonce_parked (redrive, released, sequence) WHERE redrive IS NOT NULL;
 
