@@ -11,7 +11,7 @@ import { memory } from './memory.ts'
 import { network } from './network.ts'
 import { observability } from './observability.ts'
 import { outgoing } from './outgoing.ts'
-import { peers } from './peers.ts'
+import { peers, peerTrials } from './peers.ts'
 import { stores } from './stores.ts'
 import type { BenchOptions, Suite } from './suite.ts'
 
@@ -30,6 +30,7 @@ const suites = [
   stores,
   brokers,
   peers,
+  peerTrials,
   dashboardSuite,
 ] as unknown as readonly Suite<Figures>[]
 

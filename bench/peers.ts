@@ -9,21 +9,14 @@ import { measureSpeed } from './peers/speed.ts'
 import { correctnessLines, type Outcome, settingLines, speedLines } from './peers/tables.ts'
 import { runTrial, type TrialName, type TrialOptions, type TrialResult, trialNames } from './peers/trials.ts'
 import { interleaved } from './rounds.ts'
-import type { BenchOptions, Row, Suite } from './suite.ts'
+import type { BenchOptions, Lines, Row, Suite } from './suite.ts'
 import { makeWorkload } from './transfers/workload.ts'
 
-export interface PeersOptions extends BenchOptions {
-  /** Messages of one trial of correctness. */
-  readonly trialMessages: number
-  /** How often the worker is killed. */
-  readonly kills: number
-}
-
-export const peers: Suite<PeersOptions> = {
+export const peers: Suite = {
   name: 'peers',
-  about: 'the same transfers by hand, with other libraries and with justonce: how fast, and what is lost or doubled',
-  defaults: { rounds: 3, messages: 5_000, trialMessages: 300, kills: 5 },
-  quick: { rounds: 1, messages: 100, trialMessages: 40, kills: 1 },
+  about: 'the same transfers by hand, with other libraries and with justonce: how fast',
+  defaults: { rounds: 3, messages: 5_000 },
+  quick: { rounds: 1, messages: 100 },
 
   async run(options, say) {
     installPeers(say)
@@ -32,22 +25,47 @@ export const peers: Suite<PeersOptions> = {
     try {
       say(grounds.about)
       const rows = await race(contestants, grounds, options, say)
-      const outcomes = await tryAll(contestants, grounds, options, say)
       const speed = speedLines(rows, contestants)
-      const correctness = correctnessLines(outcomes)
       const settings = settingLines(contestants, versionOf)
       const machine = `${aboutMachine(grounds)}\n\n${alignColumns(settings)}`
       return {
         rows,
-        more: { outcomes },
         tables: [
           { title: 'Messages per second', lines: speed },
-          { title: `Of ${options.trialMessages} messages`, lines: correctness },
           { title: 'Settings', lines: settings },
         ],
-        writePage: () => {
-          writeParts({ machine, speed: alignColumns(speed), correctness: correctnessPart(outcomes, options) })
-        },
+        writePage: () => writeParts({ machine, speed: speedPart(speed, options) }),
+      }
+    } finally {
+      await grounds.close()
+    }
+  },
+}
+
+export interface TrialsOptions extends BenchOptions {
+  /** How often the worker is killed. */
+  readonly kills: number
+}
+
+/** Apart from their speed: this takes much longer, and does not need a machine of its own. */
+export const peerTrials: Suite<TrialsOptions> = {
+  name: 'peer-trials',
+  about: 'the same with duplicates, concurrent copies and kills: what is lost or doubled',
+  defaults: { rounds: 1, messages: 300, kills: 5 },
+  quick: { rounds: 1, messages: 40, kills: 1 },
+
+  async run(options, say) {
+    installPeers(say)
+    const contestants = await loadContestants()
+    const grounds = await openGrounds()
+    try {
+      say(grounds.about)
+      const outcomes = await tryAll(contestants, grounds, options, say)
+      return {
+        rows: [],
+        more: { outcomes },
+        tables: [{ title: `Of ${options.messages} messages`, lines: correctnessLines(outcomes) }],
+        writePage: () => writeParts({ correctness: correctnessPart(outcomes, options) }),
       }
     } finally {
       await grounds.close()
@@ -76,14 +94,14 @@ async function race(
 export async function tryAll(
   contestants: readonly Contestant[],
   grounds: Grounds,
-  { trialMessages, ...options }: Pick<PeersOptions, 'trialMessages' | 'kills'> & Pick<TrialOptions, 'atMostMs'>,
+  options: Pick<TrialsOptions, 'messages' | 'kills'> & Pick<TrialOptions, 'atMostMs'>,
   say: (line: string) => void,
 ): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
   for (const contestant of contestants) {
     const trials: Partial<Record<TrialName, TrialResult>> = {}
     for (const trial of trialNames) {
-      const result = await runTrial(contestant, grounds, trial, { ...options, messages: trialMessages })
+      const result = await runTrial(contestant, grounds, trial, options)
       say(`  ${trial}  ${contestant.name}: ${result.lost} lost, ${result.doubled} doubled`)
       trials[trial] = result
     }
@@ -97,10 +115,15 @@ export function aboutMachine({ about }: Grounds): string {
   return `${availableParallelism()} cores (${processor}), Node ${process.versions.node}. ${about}.`
 }
 
+function speedPart(lines: Lines, { rounds, messages }: BenchOptions): string {
+  const measured = `Medians of ${rounds} rounds of ${messages.toLocaleString('en-US')} messages.`
+  return `${measured}\n\n${alignColumns(lines)}`
+}
+
 export function correctnessPart(
   outcomes: readonly Outcome[],
-  { trialMessages, kills }: Pick<PeersOptions, 'trialMessages' | 'kills'>,
+  { messages, kills }: Pick<TrialsOptions, 'messages' | 'kills'>,
 ): string {
-  const sent = `${trialMessages} messages in each trial, ${kills} kills.`
+  const sent = `${messages} messages in each trial, ${kills} kills.`
   return `${sent}\n\n${alignColumns(correctnessLines(outcomes))}`
 }
