@@ -12,7 +12,10 @@ export interface PreparingOptions {
   readonly signal: AbortSignal
 }
 
-/** Runs the work as soon as the store is available. A process that starts before its database must not give up. */
+/**
+ * Runs the work as soon as the store is available. A process that starts before its database must not give up, nor one that
+ * starts while a backup or another process has everything locked.
+ */
 export async function whenStoreIsThere<T>(
   work: () => Promise<T>,
   { store, clock, events, withinMs = Number.POSITIVE_INFINITY, signal }: PreparingOptions,
@@ -24,7 +27,7 @@ export async function whenStoreIsThere<T>(
       if (failures > 0) events.emit({ kind: 'store-up' })
       return value
     } catch (error) {
-      const isAway = store.classify(error) === 'unavailable' && !isJustonceError(error, 'STORE_CLOSED')
+      const isAway = store.classify(error) !== 'none' && !isJustonceError(error, 'STORE_CLOSED')
       const leftMs = until - clock.monotonicMs()
       if (!isAway || leftMs <= 0) throw error
       if (failures === 0) events.emit({ kind: 'store-down', error })

@@ -177,8 +177,8 @@ export interface App<S extends Store, Map extends object, Effects extends object
   /** Runs one message through the engine, without a transport: for tests. */
   deliver(message: MessageToDeliver): Promise<DeliveryOutcome>
   /**
-   * Prepares the store and starts to consume. Waits for a store that is unavailable (event `store-down`), without a limit or
-   * for `withinMs`; every other failure rejects immediately. With `waitFor: 'brokers'` it also waits until every transport
+   * Prepares the store and starts to consume. Waits for a store that is unavailable or locked (event `store-down`), without a
+   * limit or for `withinMs`; every other failure rejects immediately. With `waitFor: 'brokers'` it also waits until every transport
    * that brings messages was reached. If one refuses us, or is not reached in time, it rejects, but the app is started and
    * keeps trying.
    */

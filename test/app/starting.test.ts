@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { StoreTrouble } from '../../src/contracts/index.ts'
 import { JustonceError } from '../../src/index.ts'
 import { MemoryDatabase, memoryStore } from '../../src/stores/memory/index.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
@@ -6,7 +7,10 @@ import { memoryTransport } from '../../src/transports/memory/index.ts'
 import { note, openApp } from './open-app.ts'
 
 /** An app whose store is away until the test brings it back. */
-function openAway(error: unknown = new JustonceError('STORE_UNREACHABLE', { message: 'Nobody answers.' })) {
+function openAway(
+  error: unknown = new JustonceError('STORE_UNREACHABLE', { message: 'Nobody answers.' }),
+  trouble: StoreTrouble = 'unavailable',
+) {
   const clock = fakeClock()
   const real = memoryStore({ database: new MemoryDatabase({ clock }) })
   let isAway = true
@@ -19,7 +23,7 @@ function openAway(error: unknown = new JustonceError('STORE_UNREACHABLE', { mess
   const store = {
     ...real,
     schema: { ...real.schema, install },
-    classify: (each: unknown) => (each === error ? ('unavailable' as const) : real.classify(each)),
+    classify: (each: unknown) => (each === error ? trouble : real.classify(each)),
   }
   const opened = openApp({ clock, store })
   opened.app.on('note.created', 'tag-note', () => {})
@@ -44,6 +48,19 @@ test('a store that is away at the start is waited for, and it is said', async ()
   expect(events.map(({ kind }) => kind)).toEqual(['store-down'])
   // Not as fast as it can.
   expect(looks()).toBeLessThan(60)
+  comeBack()
+  await clock.advance(6_000)
+  await started
+  await transport.idle()
+  expect(events.map(({ kind }) => kind).slice(0, 2)).toEqual(['store-down', 'store-up'])
+  expect(transport.settled()).toHaveLength(1)
+})
+
+test('so is one whose tables somebody has locked: a backup, or a process that is frozen', async () => {
+  const { app, clock, transport, events, comeBack } = openAway(new Error('Lock wait timeout exceeded'), 'conflict')
+  transport.send(note('m1'))
+  const started = app.start()
+  await clock.advance(60_000)
   comeBack()
   await clock.advance(6_000)
   await started
