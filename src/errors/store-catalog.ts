@@ -68,6 +68,11 @@ export const storeCatalog = {
     title: 'Some tables have a storage engine without transactions: what a failed handler writes there stays',
     fix: 'ALTER TABLE … ENGINE = InnoDB for every table that handlers write to, and default_storage_engine = InnoDB.',
   },
+  TABLES_HAVE_TRIGGERS: {
+    title:
+      'Triggers run before the store writes to its own tables: one that changes a value makes messages run twice, or never',
+    fix: 'Drop them, or make them AFTER triggers, which cannot change what is written.',
+  },
   ENCODING_TOO_NARROW: {
     title: 'The encoding of the database cannot hold every possible key',
     fix: 'Keep the tables of the store in a database with ENCODING UTF8, or make sure that keys are ASCII.',

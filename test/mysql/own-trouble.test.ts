@@ -78,6 +78,20 @@ describe.skipIf(!mariadb.available)('trouble of the tables of a user', () => {
     expect(error).not.toHaveProperty('sql')
   })
 
+  test('triggers that may change what the store writes are warned of, by name', async () => {
+    const note = 'ON justonce_inbox FOR EACH ROW SET @noted = 1'
+    await pool.query(`CREATE TRIGGER changes BEFORE INSERT ${note}`)
+    await pool.query(`CREATE TRIGGER counts AFTER INSERT ${note}`)
+    await pool.query('CREATE TABLE yours (a int)')
+    await pool.query('CREATE TRIGGER of_yours BEFORE INSERT ON yours FOR EACH ROW SET @noted = 1')
+    const warnings = await store.warnings?.()
+    for (const name of ['changes', 'counts']) await pool.query(`DROP TRIGGER ${name}`)
+    await pool.query('DROP TABLE yours')
+    expect(warnings).toMatchObject([
+      { code: 'TABLES_HAVE_TRIGGERS', message: expect.stringContaining('changes (INSERT on justonce_inbox).') },
+    ])
+  })
+
   test('tables without transactions are warned of, by name', async () => {
     expect(await store.warnings?.()).toEqual([])
     await pool.query('CREATE TABLE old_notes (a int) ENGINE = MyISAM')

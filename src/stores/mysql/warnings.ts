@@ -37,9 +37,28 @@ export async function mysqlWarnings<Native extends MysqlConnectionShape>(
     found.push(`default_storage_engine is ${textIn(defaults[0])}, which knows no transactions.`)
   return [
     ...found.map((message) => warningOf('TABLES_NOT_TRANSACTIONAL', message)),
+    ...(await triggerWarnings(short, tables)),
     ...(await commitWarnings(short)),
     ...(thorough ? await thoroughWarnings(short, tables) : []),
   ]
+}
+
+/**
+ * They may change what is written, and the store would have to read everything back to see it: with another key a record protects
+ * nothing. A role without the right TRIGGER sees none of them.
+ */
+async function triggerWarnings<Native extends MysqlConnectionShape>(
+  short: ShortTransactions<Native>,
+  { databaseValue, prefix }: Tables,
+): Promise<StoreWarning[]> {
+  const rows = await short.read(
+    `SELECT CONCAT(trigger_name, ' (', event_manipulation, ' on ', event_object_table, ')') FROM information_schema.triggers
+     WHERE event_object_schema = ${databaseValue} AND action_timing = 'BEFORE' AND event_manipulation <> 'DELETE'
+       AND LEFT(event_object_table, ${prefix.length}) = '${prefix}'
+     ORDER BY event_object_table, trigger_name LIMIT ${mostNames}`,
+  )
+  if (rows.length === 0) return []
+  return [warningOf('TABLES_HAVE_TRIGGERS', `${rows.map(([name]) => textIn(name)).join(', ')}.`)]
 }
 
 /** Settings with which a crash of the server may lose commits. */
@@ -58,6 +77,9 @@ async function commitWarnings<Native extends MysqlConnectionShape>(
   return weak.length === 0 ? [] : [warningOf('COMMITS_NOT_DURABLE', `${weak.join(', ')}.`)]
 }
 
-function warningOf(code: 'TABLES_NOT_TRANSACTIONAL' | 'COMMITS_NOT_DURABLE', message: string): StoreWarning {
+function warningOf(
+  code: 'TABLES_NOT_TRANSACTIONAL' | 'TABLES_HAVE_TRIGGERS' | 'COMMITS_NOT_DURABLE',
+  message: string,
+): StoreWarning {
   return { code, message: new JustonceError(code, { message }).message }
 }
