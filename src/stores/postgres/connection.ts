@@ -69,6 +69,8 @@ export interface Connection<Tx> extends Runner {
   inTransaction(): boolean | undefined
   /** Whether the last statement was run inside a transaction. `false` also if the client cannot tell. */
   isInside(): boolean
+  /** Whether the client has seen that the server takes what it sends for text in another encoding. */
+  isMisread(): boolean
   /** Returns a connection that is known to have no open transaction to the pool. */
   release(): void
   /** The connection is never used again. What runs on it is cut off, here and in the server. */

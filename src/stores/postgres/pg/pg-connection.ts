@@ -8,6 +8,7 @@ import type { Names } from '../names.ts'
 import type { Statement } from '../statement.ts'
 import { wasLeftOpen } from '../transactions/left-open.ts'
 import type { Cell } from '../values-as-text.ts'
+import { speaksOther } from './encodings.ts'
 import { PgRunner } from './pg-runner.ts'
 import { hasQueued, type PgWire, RoundTrip, wireOf } from './round-trip.ts'
 import { sendAhead } from './send-ahead.ts'
@@ -281,6 +282,10 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
 
   isInside(): boolean {
     return (this.#last?.status ?? this.#extras.getTransactionStatus?.() ?? 'I') !== 'I'
+  }
+
+  isMisread(): boolean {
+    return speaksOther(this.tx)
   }
 
   release(): void {

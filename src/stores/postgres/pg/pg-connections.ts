@@ -7,6 +7,7 @@ import { explained, isLostConnection } from '../errors.ts'
 import { Names } from '../names.ts'
 import { statement } from '../statement.ts'
 import { runOnGoodOne } from '../transactions/run-alone.ts'
+import { watchEncoding } from './encodings.ts'
 import { pgLender } from './lent-pg-client.ts'
 import { PgConnection, type PgConnectionOptions } from './pg-connection.ts'
 import { PgListener } from './pg-listener.ts'
@@ -29,7 +30,10 @@ function outliveLostClients(pool: PgPoolShape<never>): void {
   if (watched.has(pool)) return
   watched.add(pool)
   pool.on?.('error', () => {})
-  pool.on?.('connect', (client: PgClientShape) => void client.on('error', () => {}))
+  pool.on?.('connect', (client: PgClientShape) => {
+    client.on('error', () => {})
+    watchEncoding(client)
+  })
 }
 
 /** Connections from a `Pool` of `pg`. */

@@ -273,6 +273,10 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
     return false
   }
 
+  isMisread(): boolean {
+    return false
+  }
+
   release(): void {
     if (this.#gone) return
     this.#gone = true

@@ -4,6 +4,7 @@ import { NestedTurns } from '../../shared/nested-turns.ts'
 import { systemTimers } from '../../shared/system-timers.ts'
 import type { Connections, Runner } from '../connection.ts'
 import { classify, sqlState } from '../errors.ts'
+import { inOurEncoding } from './left-open.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 
 export interface JoinedParts<Tx> {
@@ -38,7 +39,7 @@ export function joinedStore<Tx>({ name, connections, transactions, inbox }: Join
 
 async function inSavepoint<T>(runner: Runner, work: () => Promise<T>): Promise<T> {
   // Outside a transaction Postgres refuses this, so nothing is claimed there either.
-  await runner.script(`SAVEPOINT ${savepointName}`).catch(asNotOpen)
+  await runner.script(`SAVEPOINT ${savepointName}; ${inOurEncoding}`).catch(asNotOpen)
   try {
     const value = await work()
     await runner.script(`RELEASE SAVEPOINT ${savepointName}`)

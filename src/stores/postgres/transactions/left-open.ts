@@ -8,10 +8,25 @@ import { messageOf, sqlState } from '../errors.ts'
  */
 export const beginText = 'BEGIN ISOLATION LEVEL READ COMMITTED, NOT DEFERRABLE'
 
+/** Both clients write and read nothing else. In a session that says otherwise the server would take a key for another one. */
+export const ourEncoding = 'UTF8'
+export const inOurEncoding = `SET LOCAL client_encoding TO '${ourEncoding}'`
+
 const mark = 'somebody has left a transaction open in this session'
 
-/** For a text that must be its own transaction: only then is every statement as old as the transaction. */
-export const unlessInside = `SELECT 1 WHERE CASE WHEN now() <> statement_timestamp() THEN concat('${mark}')::int = 0 END`
+const otherEncoding = 'somebody has changed the encoding of this session'
+
+/**
+ * For a text that must be its own transaction, and in our encoding. Only in a transaction of its own is every statement as old as the
+ * transaction.
+ */
+export const unlessInside = `SELECT 1 WHERE CASE WHEN now() <> statement_timestamp() THEN concat('${mark}')::int = 0
+  WHEN current_setting('client_encoding') <> '${ourEncoding}' THEN concat('${otherEncoding}')::int = 0 END`
+
+/** Whether our statement was undone because it ran in a session of another encoding. */
+export function wasMisread(error: unknown): boolean {
+  return sqlState(error) === '22P02' && messageOf(error).includes(otherEncoding)
+}
 
 /** Whether our statement ran inside a transaction that someone else had left open. That transaction has failed by now. */
 export function wasLeftOpen(error: unknown): boolean {

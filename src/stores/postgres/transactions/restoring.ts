@@ -6,6 +6,7 @@ const answered = [
   'idle_in_transaction_session_timeout',
   'statement_timeout',
   'justonce.is_open',
+  'client_encoding',
   'search_path of the session',
   'search_path',
   'role',
@@ -17,6 +18,7 @@ const ourOwn = [
   'idle_in_transaction_session_timeout',
   'statement_timeout',
   'justonce.is_open',
+  'client_encoding',
 ]
 
 const plain = /^[a-z_][\w$]*(?:\.[a-z_][\w$]*)*$/

@@ -2,7 +2,7 @@ import type { Answer, Connection } from '../connection.ts'
 import { isBadSession, isLostConnection, sqlState } from '../errors.ts'
 import type { Statement } from '../statement.ts'
 import type { Cell } from '../values-as-text.ts'
-import { beginAnew, wasLeftOpen } from './left-open.ts'
+import { beginAnew, inOurEncoding, wasLeftOpen, wasMisread } from './left-open.ts'
 
 /**
  * Runs one statement in its own transaction. If the role's default isolation is stricter than ours, losing a race to another
@@ -10,6 +10,7 @@ import { beginAnew, wasLeftOpen } from './left-open.ts'
  * same is done if someone has left a transaction open in the session.
  */
 async function runOn<Tx>(connection: Connection<Tx>, statement: Statement, values: readonly Cell[]): Promise<Answer> {
+  if (connection.isMisread()) return await readingCommitted(connection, statement, values)
   let answer: Answer
   try {
     answer = await connection.run(statement, values)
@@ -39,9 +40,9 @@ export async function runOnGoodOne<Tx>(
   }
 }
 
-/** Whether the only cause is a default isolation that is stricter than ours, or a transaction that someone has left open. */
+/** Whether the only cause is what someone has left in the session: a stricter isolation than ours, an open transaction, another encoding. */
 export function mustBegin(error: unknown): boolean {
-  return sqlState(error) === '40001' || wasLeftOpen(error)
+  return sqlState(error) === '40001' || wasLeftOpen(error) || wasMisread(error)
 }
 
 export async function readingCommitted<Tx>(
@@ -50,7 +51,7 @@ export async function readingCommitted<Tx>(
   values: readonly Cell[],
 ): Promise<Answer> {
   try {
-    await beginAnew(connection)
+    await beginAnew(connection, `; ${inOurEncoding}`)
     const answer = await connection.run(statement, values)
     await connection.script('COMMIT')
     connection.release()

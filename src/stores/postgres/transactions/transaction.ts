@@ -8,7 +8,7 @@ import { explained, isBadSession, isLostConnection, messageOf, sqlState } from '
 import { prepared, type Statement, statement } from '../statement.ts'
 import type { Surroundings } from '../surroundings.ts'
 import type { Tables } from '../tables.ts'
-import { beginText } from './left-open.ts'
+import { beginText, ourEncoding } from './left-open.ts'
 import type { OpenTransaction, OpenTransactions } from './open-transaction.ts'
 import { ending, partMissing } from './part-savepoints.ts'
 import { breakSealAndCommit, seal, sealMissing } from './seal.ts'
@@ -32,7 +32,7 @@ export function settingsStatement(tables: Tables, around: Surroundings): Stateme
     `SELECT ${epochText(tables, around)}, set_config('lock_timeout', $1::text, true),
             set_config('idle_in_transaction_session_timeout', $2::text, true),
             set_config('statement_timeout', coalesce($3::text, current_setting('statement_timeout')), true),
-            set_config('justonce.is_open', 'yes', true),
+            set_config('justonce.is_open', 'yes', true), set_config('client_encoding', '${ourEncoding}', true),
             ${path}, set_config('search_path', ${tempLast}, true), current_setting('role')${unseen.join('')}`,
   )
 }
