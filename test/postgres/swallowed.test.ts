@@ -1,9 +1,10 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import type { Position } from '../../src/contracts/index.ts'
 import { justonce } from '../../src/index.ts'
 import { type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
 import { parkedMessage, request, toQueue } from '../../src/testing/sample-records.ts'
-import { done, park } from '../../src/testing/store-cases/parked-rows.ts'
+import { done, keysOf, park, reserve } from '../../src/testing/store-cases/parked-rows.ts'
 import { queueTransport } from '../../src/transports/queue/index.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
 import { requireServer } from '../servers/require.ts'
@@ -139,6 +140,62 @@ describe.skipIf(!postgres.available)('writes that Postgres leaves undone without
       expect(await owner.queue.count('notes')).toMatchObject({ ready: 1, hidden: 0 })
     },
   )
+
+  test('parked messages that cannot be reserved: it does not look as if none were due', async () => {
+    await park(owner, parkedMessage('m1'), parkedMessage('m2'))
+    await swallow('UPDATE', 'justonce_parked')
+    await expect(reserve(store)).rejects.toMatchObject(denied)
+    await admin.query(`DROP TRIGGER nothing ON ${schema}.justonce_parked`)
+    expect(keysOf(await reserve(store, { limit: 1 }))).toEqual(['m1'])
+    expect(keysOf(await reserve(store))).toEqual(['m2'])
+    expect(await reserve(store)).toEqual([])
+  })
+
+  test('a message that was sent and cannot be removed: whoever sends it again and again is told', async () => {
+    await owner.queue.send(undefined, 'notes', [toQueue('m1'), toQueue('m2')])
+    const tickets = (await store.queue.take('notes', { limit: 10, visibilityMs: 30_000 })).map(({ ticket }) => ticket)
+    await swallow('DELETE', 'justonce_queue')
+    await expect(store.queue.remove(undefined, 'notes', tickets)).rejects.toMatchObject(denied)
+    await admin.query(`DROP TRIGGER nothing ON ${schema}.justonce_queue`)
+    await store.queue.remove(undefined, 'notes', tickets.slice(0, 1))
+    // What another process has removed is gone.
+    await store.queue.remove(undefined, 'notes', tickets)
+    expect(await owner.queue.count('notes')).toMatchObject({ ready: 0, hidden: 0 })
+  })
+
+  test.each([
+    { what: 'begin', expected: undefined, command: 'INSERT' },
+    { what: 'move on', expected: { next: '1', incarnation: 'a' }, command: 'UPDATE' },
+  ] as const)(
+    'a position that cannot $what is not taken for that of another process',
+    async ({ expected, command }) => {
+      const move = (from: Position | undefined, next: string) =>
+        store.transaction((tx) =>
+          store.positions.move(tx, 'group', [
+            { source: 'notes', partition: '0', expected: from, to: { next, incarnation: 'a' } },
+          ]),
+        )
+      if (expected !== undefined) expect(await move(undefined, '1')).toEqual([undefined])
+      await swallow(command, 'justonce_positions')
+      await expect(move(expected, '2')).rejects.toMatchObject(denied)
+      expect(await store.positions.load('group', [{ source: 'notes', partition: '0' }])).toEqual([expected])
+    },
+  )
+
+  test('a record whose unique index is missing, because a restore has failed halfway, is not made twice', async () => {
+    const claim = () => store.transaction((tx) => store.inbox.claim(tx, [request('m1')]))
+    expect(await claim()).toMatchObject({ existing: [undefined] })
+    await admin.query(`ALTER TABLE ${schema}.justonce_inbox DROP CONSTRAINT justonce_inbox_pkey`)
+    await expect(claim()).rejects.toMatchObject(denied)
+    await admin.query(`ALTER TABLE ${schema}.justonce_inbox ADD PRIMARY KEY (handler, key, born)`)
+    expect(await claim()).toMatchObject({ existing: [{ state: 'processed' }] })
+  })
+
+  test('a claim that meets a unique index of somebody else', async () => {
+    await admin.query(`CREATE UNIQUE INDEX ON ${schema}.justonce_inbox_timeless (handler)`)
+    const work = store.transaction((tx) => store.inbox.claim(tx, [request('m1'), request('m2')]))
+    await expect(work).rejects.toMatchObject(denied)
+  })
 
   test('messages that cannot be taken: their queue does not look empty', async () => {
     await owner.queue.send(undefined, 'notes', [toQueue('m1'), toQueue('m2')])

@@ -91,6 +91,8 @@ export function explained(error: unknown): unknown {
     case '42703':
       return new JustonceError('SCHEMA_OLD', { message: `Postgres says: ${messageOf(error)}.`, cause: error })
     case '42501':
+    // A unique index is missing without which nothing may be stored: records could not be told apart.
+    case '42P10':
       return new JustonceError('STORE_DENIED', { message: `Postgres says: ${messageOf(error)}.`, cause: error })
     case '22P02':
       return goneIn(messageOf(error), error) ?? swallowedIn(messageOf(error), error) ?? error

@@ -3,6 +3,7 @@ import type { Connections } from './connection.ts'
 import { prepared, statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 import type { OpenTransactions } from './transactions/open-transaction.ts'
+import { swallowed } from './transactions/swallowed.ts'
 import { type Cell, textArray, textIn } from './values-as-text.ts'
 
 export function postgresPositions<Tx>(
@@ -51,9 +52,16 @@ export function postgresPositions<Tx>(
       if (rows.length === moves.length) return moves.map(() => undefined)
       const moved = new Set(rows.map(([place]) => Number(place)))
       const found = answers(moves.length, (await runner.run(load, [group, ...partitionArrays(moves)])).rows)
+      const unmoved = moves.filter(({ expected }, index) => !moved.has(index + 1) && isSame(found[index], expected))
+      if (unmoved.length > 0) throw swallowed(`${unmoved.length} positions were not moved`)
       return moves.map((_, index) => (moved.has(index + 1) ? undefined : (found[index] ?? 'none')))
     },
   }
+}
+
+/** Whether a position stands where it was expected, and so could have been moved. */
+function isSame(found: Position | undefined, expected: Position | undefined): boolean {
+  return found?.next === expected?.next && found?.incarnation === expected?.incarnation
 }
 
 function partitionArrays(partitions: readonly { readonly source: string; readonly partition: string }[]): string[] {

@@ -47,6 +47,8 @@ export function inboxStatements({ inbox, timeless, meta }: Tables): InboxStateme
   // A single row needs no arrays, which cost more than the row itself, and no answer, because it is counted. A message born
   // before the horizon is not even tried, because its partition of the inbox may be gone.
   const isKnowable = `(born = '${timelessBorn}' OR born >= coalesce((SELECT horizon FROM ${meta}), '${timelessBorn}'))`
+  // Names the key: without its index, which a restore may have failed to build, every claim would succeed.
+  const unlessKnown = 'ON CONFLICT (handler, key, born)'
   const claims = (label: string, { where = 'true', also = '' }): ClaimStatements => {
     const answer = also === '' ? '' : `RETURNING handler, key${also}`
     return {
@@ -54,26 +56,26 @@ export function inboxStatements({ inbox, timeless, meta }: Tables): InboxStateme
         `${label}_one`,
         `INSERT INTO ${timeless} (handler, key, fingerprint)
          ${where === 'true' ? 'VALUES ($1, $2, $3)' : `SELECT $1::text, $2::text, $3::text::bytea WHERE ${where}`}
-         ON CONFLICT DO NOTHING ${answer}`,
+         ${unlessKnown} DO NOTHING ${answer}`,
       ),
       many: prepared(
         `${label}_many`,
         `INSERT INTO ${timeless} (handler, key, fingerprint)
          SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[]) WHERE ${where}
-         ON CONFLICT DO NOTHING RETURNING handler, key${also}`,
+         ${unlessKnown} DO NOTHING RETURNING handler, key${also}`,
       ),
       oneBorn: prepared(
         `${label}_one_born`,
         `INSERT INTO ${inbox} (handler, key, fingerprint, born)
          SELECT $1::text, $2::text, $3::text::bytea, born FROM (SELECT $4::timestamptz) AS given (born)
-         WHERE ${where} AND ${isKnowable} ON CONFLICT DO NOTHING ${answer}`,
+         WHERE ${where} AND ${isKnowable} ${unlessKnown} DO NOTHING ${answer}`,
       ),
       manyBorn: prepared(
         `${label}_many_born`,
         `INSERT INTO ${inbox} (handler, key, fingerprint, born)
          SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[], $4::timestamptz[])
            AS given (handler, key, fingerprint, born)
-         WHERE ${where} AND ${isKnowable} ON CONFLICT DO NOTHING RETURNING handler, key${also}`,
+         WHERE ${where} AND ${isKnowable} ${unlessKnown} DO NOTHING RETURNING handler, key${also}`,
       ),
     }
   }

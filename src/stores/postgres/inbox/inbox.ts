@@ -99,6 +99,7 @@ function claims<Tx>({ statements, partitions }: InboxParts<Tx>): ClaimIn {
     try {
       return await claimAll(runner, { claim, look, horizon, habit }, requests)
     } catch (error) {
+      if (sqlState(error) === '23505') throw swallowed('a claim has met a unique index that is not ours', error)
       if (sqlState(error) !== '23514') throw error
       partitions.forget()
       // The retry creates the missing partition.

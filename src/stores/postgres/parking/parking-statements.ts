@@ -80,10 +80,16 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
            AND (independent OR NOT ${earlierStep('due')})
          ORDER BY next_at, sequence LIMIT $1::int FOR UPDATE OF due SKIP LOCKED),
        fitting AS (
-         SELECT due_sequence, due_at, sum(bytes) OVER (ORDER BY due_at, due_sequence) - bytes AS bytes_before FROM due)
-       UPDATE ${parked} SET revision = revision + 1, next_at = ${later('$2::float8')}
-       FROM fitting WHERE sequence = due_sequence AND bytes_before < $5::float8
-       RETURNING ${columns}, extract(epoch FROM due_at)`,
+         SELECT due_sequence, due_at, sum(bytes) OVER (ORDER BY due_at, due_sequence) - bytes AS bytes_before FROM due),
+       reserved AS (
+         UPDATE ${parked} SET revision = revision + 1, next_at = ${later('$2::float8')}
+         FROM fitting WHERE sequence = due_sequence AND bytes_before < $5::float8
+         RETURNING ${columns}, extract(epoch FROM due_at)),
+       checked (failure) AS MATERIALIZED (${failIfMissing(
+         '(SELECT count(*) FROM fitting WHERE bytes_before < $5::float8) - (SELECT count(*) FROM reserved)',
+         'parked messages were not reserved',
+       )})
+       SELECT reserved.* FROM checked LEFT JOIN reserved ON failure IS NULL`,
     ),
     // Selects the rows behind, then those that can be taken, then all before the first that cannot.
     reserveBehind: statement(

@@ -48,6 +48,12 @@ export function postgresQueue<Tx>(
        SELECT 1 FROM ${table} AS known, ${eachOf('sequence, sent', tickets)} WHERE ${sent} = given.sent AND ${isGiven})
      ${failIfGone('cardinality($2::bigint[]) - (SELECT count(*) FROM found)')}`,
   )
+  const removeAndCount = statement(`WITH removed AS (${remove.text} RETURNING 1) SELECT count(*) FROM removed`)
+  const areGone = statement(
+    `WITH found AS (
+       SELECT 1 FROM ${table} AS known, ${eachOf('sequence, sent', tickets)} WHERE ${sent} = given.sent AND ${isGiven})
+     ${failIfMissing('(SELECT count(*) FROM found)', 'messages were not removed from their queue')}`,
+  )
   const removeTaken = statement(`${remove.text} AND known.deliveries = $4::int`)
   const held = 'unnest((SELECT $2::bigint[]), (SELECT $3::bigint[]), (SELECT $4::int[]))'
   const hide = statement(
@@ -81,6 +87,14 @@ export function postgresQueue<Tx>(
     else await transactions.write(tx, [{ statement, values }])
   }
 
+  /** What another process has removed is gone. What is still there would be taken, and sent, again and again. */
+  const removeAlone = async (queue: string, given: readonly string[]): Promise<void> => {
+    if (given.length === 0) return
+    const values = [queue, ...ticketArrays(given)]
+    const { rows } = await connections.runAlone(removeAndCount, values)
+    if (Number(rows[0]?.[0]) < given.length) await connections.runAlone(areGone, values)
+  }
+
   return {
     async send(tx, queue, messages) {
       if (messages.length === 0) return
@@ -111,7 +125,7 @@ export function postgresQueue<Tx>(
       const { loose, strict, kept } = sortTickets(tickets, still?.present)
       const calls = [call(expect, queue, kept), call(remove, queue, loose), call(removeStrictly, queue, strict)].flat()
       if (tx !== undefined) await transactions.write(tx, calls)
-      else for (const { statement, values } of calls) await connections.runAlone(statement, values)
+      else await removeAlone(queue, loose)
     },
     async hide(queue, taken, visibilityMs, { untaken = false } = {}) {
       if (taken.length === 0) return
