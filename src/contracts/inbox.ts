@@ -64,6 +64,16 @@ export type RecordChange = InboxKey & {
     | { readonly state: 'unclaimed'; readonly result?: undefined }
   )
 
+/** An estimate, as old as what the database knows of its tables. */
+export interface RecordsSize {
+  /** `undefined` if only counting could tell. */
+  readonly rows: number | undefined
+  /** `undefined` if nothing knows. */
+  readonly bytes: number | undefined
+  /** `database`: it says only how much there is of everything in it, other tables and keys included. Default: `records`. */
+  readonly of?: 'records' | 'database' | undefined
+}
+
 /** The records "handler h has processed message m". */
 export interface Inbox<Tx> {
   /**
@@ -86,6 +96,11 @@ export interface Inbox<Tx> {
    * to run.
    */
   find(keys: readonly RecordKey[]): Promise<readonly (InboxRecord | undefined)[]>
+  /**
+   * About how many records there are, and how much room they and their indexes take. You must: answer from what the database already
+   * knows, never by counting rows. Leave it out where it knows nothing.
+   */
+  size?(): Promise<RecordsSize | undefined>
   /**
    * Removes records on purpose, so that their messages may run again, and changes the epoch to one that never existed before,
    * so that no cache still says otherwise. Resolves to how many records there were. A record whose state is `parked` stays: its

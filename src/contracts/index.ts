@@ -13,6 +13,7 @@ export type {
   RecordChange,
   RecordKey,
   RecordState,
+  RecordsSize,
 } from './inbox.ts'
 export type {
   Cause,
@@ -45,7 +46,7 @@ export type {
 } from './parking.ts'
 export type { Partition, Place, Position, Positioned, PositionMove, Positions, Restore } from './positions.ts'
 export type { MessageInQueue, MessageToQueue, Queue, QueueCount, QueuedMessage, QueueTicket } from './queue.ts'
-export type { Raised, RecordsSize, Retention } from './retention.ts'
+export type { Raised, Retention } from './retention.ts'
 export type { Schema } from './schema.ts'
 export type {
   Guarantee,

@@ -11,23 +11,11 @@ export interface Raised {
   readonly doubt?: { readonly seen: Date } | undefined
 }
 
-/** An estimate, as old as what the database knows of its tables. */
-export interface RecordsSize {
-  readonly rows: number
-  /** `undefined` if they are not on a disk. */
-  readonly bytes: number | undefined
-}
-
 /**
  * Removes old records without ever running a message twice. The horizon is kept in the database and only moves forward:
  * a message born before it that has no record is too old to know. The horizon is raised before anything is removed.
  */
 export interface Retention {
-  /**
-   * About how many records there are, and how much room they and their indexes take. You must: answer from what the database already
-   * knows, never by counting rows. Leave it out where it knows nothing.
-   */
-  size?(): Promise<RecordsSize>
   /** `undefined` if nothing was ever removed. */
   horizon(): Promise<Date | undefined>
   /**

@@ -35,8 +35,8 @@ export async function storeGauges({
     set('justonce_handler_breakers_open', open.length, each.name)
   }
   for (const { rule, phase } of await alerts()) if (phase !== 'pending') set('justonce_alerts_firing', 1, rule)
-  if (seen.records !== undefined) {
-    set('justonce_records', seen.records.rows)
+  if (seen.records !== undefined && seen.records.of !== 'database') {
+    if (seen.records.rows !== undefined) set('justonce_records', seen.records.rows)
     if (seen.records.bytes !== undefined) set('justonce_records_size_bytes', seen.records.bytes)
   }
   if (seen.horizon !== undefined)

@@ -56,7 +56,7 @@ export async function overview<Tx>(
       waiting: await countParked(store, { kind: 'intent', state: 'waiting' }),
       dead: await countParked(store, { kind: 'intent', state: 'dead' }),
     },
-    records: await store.retention?.size?.(),
+    records: await store.inbox.size?.(),
     horizon: await store.retention?.horizon(),
   }
 }

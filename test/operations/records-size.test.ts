@@ -5,11 +5,14 @@ import { operations, type Store } from '../../src/index.ts'
 import { memoryStore } from '../../src/memory.ts'
 import { mysqlStore } from '../../src/stores/mysql/index.ts'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
+import { sqliteStore } from '../../src/stores/sqlite/index.ts'
+import { connected, freshTag, isolatedStore } from '../redis/open-redis.ts'
 import { createMysqlDatabase } from '../servers/mysql-databases.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
 import { requireServer } from '../servers/require.ts'
 
 const postgres = await requireServer('postgres')
+const redis = await requireServer('redis')
 const mariadb = await requireServer('mariadb')
 
 async function claim<Tx>(store: Store<Tx>, count: number): Promise<void> {
@@ -21,6 +24,32 @@ test('the overview says how many records there are: memory', async () => {
   const store = memoryStore()
   await claim(store, 7)
   expect((await operations(store).overview({ minutes: 0 })).records).toEqual({ rows: 7, bytes: undefined })
+})
+
+test('of a SQLite file the overview says what all of it takes, without counting anything', async () => {
+  const store = sqliteStore({ path: ':memory:' })
+  onTestFinished(() => store.close())
+  await store.schema.install()
+  const sizeOf = async () => (await operations(store).overview({ minutes: 0 })).records
+  const before = await sizeOf()
+  expect(before).toEqual({ rows: undefined, bytes: expect.any(Number), of: 'database' })
+  await claim(store, 5_000)
+  const after = await sizeOf()
+  expect(after?.bytes).toBeGreaterThan((before?.bytes ?? 0) + 5_000 * 10)
+})
+
+describe.skipIf(!redis.available)('Redis', () => {
+  test('the overview says how many keys there are and what they take', async () => {
+    const client = await connected(redis.url)
+    onTestFinished(() => client.destroy())
+    const store = isolatedStore(client, freshTag())
+    await store.schema.install()
+    await claim(store, 50)
+    const records = (await operations(store).overview({ minutes: 0 })).records
+    expect(records?.of).toBe('database')
+    expect(records?.rows).toBeGreaterThanOrEqual(50)
+    expect(records?.bytes).toBeGreaterThan(50 * 10)
+  })
 })
 
 describe.skipIf(!postgres.available)('Postgres', () => {

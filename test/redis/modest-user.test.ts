@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { isJustonceError, type JustonceEvent, justonce } from '../../src/index.ts'
 import { memoryTransport } from '../../src/memory.ts'
-import { countParked } from '../../src/operations/index.ts'
+import { countParked, operations } from '../../src/operations/index.ts'
 import { redisStore } from '../../src/stores/redis/index.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 import { requireBinaries } from '../servers/require.ts'
@@ -62,6 +62,11 @@ describe.skipIf(!binaries.available)('a user of Redis who may not do everything'
         return (await store.inbox.claim(tx, [request])).epoch
       })
     expect(await epoch('m1')).not.toBe(await epoch('m2'))
+    // Operators see everything else.
+    expect((await operations(store).overview({ minutes: 0 })).records).toMatchObject({
+      bytes: undefined,
+      of: 'database',
+    })
     client.destroy()
   })
 

@@ -58,12 +58,16 @@ function overviewText({
     lines.push(
       `to ${name}: ${ready + hidden} not sent yet${oldestMs === undefined ? '' : `, oldest ${spanOf(oldestMs)}`}`,
     )
-  if (records !== undefined)
-    lines.push(
-      `about ${counted(records.rows, 'record')}${records.bytes === undefined ? '' : `, ${sizeOf(records.bytes)}`}`,
-    )
+  if (records !== undefined) lines.push(recordsLine(records))
   if (horizon !== undefined) lines.push(`records reach back to ${timeOf(horizon)}`)
   return lines.map((line) => `${line}\n`).join('')
+}
+
+function recordsLine({ rows, bytes, of }: NonNullable<Overview['records']>): string {
+  const room = bytes === undefined ? [] : [sizeOf(bytes)]
+  if (of !== 'database')
+    return [rows === undefined ? 'records' : `about ${counted(rows, 'record')}`, ...room].join(', ')
+  return `database: ${[...(rows === undefined ? [] : [counted(rows, 'key')]), ...room].join(', ')}, records and everything else`
 }
 
 function processesText(desk: Desk, processes: readonly ProcessView[]): string {

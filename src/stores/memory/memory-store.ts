@@ -52,7 +52,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     parts: memoryParts(),
     lend,
     within: (tx) => joinedStore(tx, inbox),
-    inbox,
+    inbox: {
+      ...inbox,
+      size: () => transactions.read((database) => ({ rows: database.inbox.values().length, bytes: undefined })),
+    },
     parking: memoryParking(transactions),
     facts: memoryFacts(transactions),
     retention: memoryRetention(transactions),

@@ -5,7 +5,6 @@ import type { Transactions } from './transactions.ts'
 export function memoryRetention(transactions: Transactions): Retention {
   return {
     horizon: () => transactions.read(({ horizon }) => dateOf(horizon.committed('horizon'))),
-    size: () => transactions.read(({ inbox }) => ({ rows: inbox.values().length, bytes: undefined })),
     raise: (keepMs, steadyNow) =>
       transactions.short(({ database }) => {
         const now = database.now()

@@ -17,6 +17,7 @@ import { ping } from './ping.ts'
 import { mysqlPositions } from './positions.ts'
 import type { Claims } from './provisional.ts'
 import { mysqlQueue } from './queue.ts'
+import { recordsSize } from './records-size.ts'
 import { mysqlRetention } from './retention.ts'
 import { mysqlSchema } from './schema.ts'
 import { lockTimeout } from './session.ts'
@@ -85,7 +86,7 @@ export function mysqlStore<Connection extends MysqlConnectionShape>(
     parts: mysqlParts(transactions),
     lend: (tx, loan) => transactions.get(tx).lend(loan),
     within: (tx) => joinedStore({ name, transactions, inbox }, tx),
-    inbox,
+    inbox: { ...inbox, size: recordsSize(short, tables) },
     parking: mysqlParking(short, transactions, tables),
     facts: mysqlFacts(short, transactions, tables),
     retention: mysqlRetention(short, tables),

@@ -14,7 +14,7 @@ const scopeDays = 30
 
 export function mysqlRetention<Native extends MysqlConnectionShape>(
   short: ShortTransactions<Native>,
-  { inbox, meta, scopes, prefix, databaseValue }: Tables,
+  { inbox, meta, scopes }: Tables,
 ): Retention {
   /** Deletes by key and skips locked rows, so that neither side waits for the other. */
   const removeChunk = (condition: string): Promise<number> =>
@@ -43,13 +43,6 @@ export function mysqlRetention<Native extends MysqlConnectionShape>(
     })
 
   return {
-    async size() {
-      const [row] = await short.read(
-        `SELECT table_rows, data_length + index_length FROM information_schema.tables
-         WHERE table_schema = ${databaseValue} AND table_name = '${prefix}inbox'`,
-      )
-      return { rows: numberIn(row?.[0]), bytes: numberIn(row?.[1]) }
-    },
     async horizon() {
       return optionalDateIn((await short.read(`SELECT horizon FROM ${meta}`))[0]?.[0])
     },

@@ -13,6 +13,7 @@ import { claimedRecords } from './inbox/claimed-records.ts'
 import { joinedInbox, postgresInbox } from './inbox/inbox.ts'
 import { inboxStatements } from './inbox/inbox-statements.ts'
 import { Partitions } from './inbox/partitions.ts'
+import { recordsSize } from './inbox/records-size.ts'
 import { postgresRetention } from './inbox/retention.ts'
 import { postgresParking } from './parking/parking.ts'
 import { pgConnections } from './pg/pg-connections.ts'
@@ -152,7 +153,7 @@ function storeWith<Tx>({ connections, close, news }: StoreParts<Tx>, tables: Tab
     parts: postgresParts(transactions),
     lend: (tx, options) => transactions.get(tx).lend(connections, options),
     within: (tx) => joinedStore(joined, tx),
-    inbox,
+    inbox: { ...inbox, size: recordsSize(connections, tables) },
     parking: postgresParking(connections, transactions, tables),
     facts: postgresFacts(connections, transactions, tables),
     positions: postgresPositions(connections, transactions, tables),

@@ -9,6 +9,7 @@ import { keyPrefix } from './names.ts'
 import { type CheckedOptions, checkedOptions, type IsolatedRedisOptions, type LeaseRedisOptions } from './options.ts'
 import { redisParking } from './parking.ts'
 import { redisQueue } from './queue.ts'
+import { recordsSize } from './records-size.ts'
 import { type NoTx, type RedisTx, TxFactory } from './redis-tx.ts'
 import { redisSchema, serverWarnings } from './schema.ts'
 import { Transactions } from './transactions.ts'
@@ -63,7 +64,7 @@ function store<Tx extends object, G extends 'isolated' | 'lease' = 'lease'>(
     transaction: (work, options) => transactions.run(work, options),
     lend: (tx, options) => factory.lend(tx, options),
     within: (tx) => joinedStore(tx, { factory, inbox, name, guarantee }),
-    inbox,
+    inbox: { ...inbox, size: () => recordsSize(connection) },
     parking: redisParking(transactions),
     facts: redisFacts(transactions),
     queue: redisQueue(transactions),

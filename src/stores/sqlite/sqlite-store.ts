@@ -22,6 +22,7 @@ import { sqlitePositions } from './positions.ts'
 import { sqliteQueue } from './queue.ts'
 import { queueWatch } from './queue-watch.ts'
 import { connectedReader, sharedReader } from './reader.ts'
+import { recordsSize } from './records-size.ts'
 import { sqliteRetention } from './retention.ts'
 import { hasTables, sqliteSchema } from './schema.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
@@ -74,7 +75,7 @@ export function sqliteStore(
     parts: sqliteParts(),
     lend,
     within: (tx) => joinedStore(tx, { inbox, savepointTurns, lend }),
-    inbox,
+    inbox: { ...inbox, size: recordsSize(reader) },
     parking: sqliteParking(transactions, reader),
     facts: sqliteFacts(transactions, reader),
     retention: sqliteRetention(transactions, reader),

@@ -125,8 +125,8 @@ function Waits({ overview }: { readonly overview: Overview | undefined }) {
           ))}
           {records && (
             <tr>
-              <th scope="row">Records, about</th>
-              <td class="number">{count(records.rows)}</td>
+              <th scope="row">{records.of === 'database' ? 'Database, with everything in it' : 'Records, about'}</th>
+              <td class="number">{records.rows === undefined ? '' : count(records.rows)}</td>
               <td class="muted">{records.bytes === undefined ? '' : size(records.bytes)}</td>
             </tr>
           )}

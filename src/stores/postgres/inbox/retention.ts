@@ -11,8 +11,6 @@ import { raiseStatement } from './raise-horizon.ts'
 import { partitionRemoval } from './remove-partitions.ts'
 import { timelessRemoval } from './remove-timeless.ts'
 
-/** What a record with a random id takes, its index included. */
-const usualBytes = 210
 /** Keeps a wrong number from filling the database with empty tables. */
 const longestAheadMs = 400 * 86_400_000
 
@@ -27,12 +25,6 @@ export function postgresRetention<Tx>(
   const now = statement(`SELECT ${inMs('statement_timestamp()')}`)
   const horizon = statement(`SELECT ${inMs('horizon')} FROM ${meta}`)
   const raise = raiseStatement(tables)
-  // A partition that nobody has analysed yet is taken for full of records of a usual size.
-  const size = statement(
-    `SELECT coalesce(sum(CASE WHEN reltuples > 0 THEN reltuples ELSE pg_total_relation_size(oid) / ${usualBytes} END), 0)::bigint,
-            coalesce(sum(pg_total_relation_size(oid)), 0)::bigint
-     FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = '${tables.inbox}'::regclass`,
-  )
   const repair = statement(
     `UPDATE ${meta} AS known SET horizon = known.removed_until
      FROM (SELECT horizon FROM ${meta} FOR UPDATE) AS before
@@ -45,10 +37,6 @@ export function postgresRetention<Tx>(
 
   return {
     horizon: readHorizon,
-    async size() {
-      const [rows, bytes] = (await connections.runAlone(size, [])).rows[0] ?? []
-      return { rows: Number(rows), bytes: Number(bytes) }
-    },
     async raise(keepMs, steadyNow) {
       const steady = steadyNow === undefined ? null : steadyNow.toISOString()
       const { rows } = await connections.runAlone(raise, [String(keepMs), String(clockPatienceMs(keepMs)), steady])
