@@ -44,6 +44,7 @@ export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
     connection.on('error', (error) => {
       lostBy = error
     })
+    connection.on('close', () => letSocketGo(connection))
     return connection
   }
 
@@ -103,7 +104,26 @@ async function begin<T>(call: () => PromiseLike<T>): Promise<T> {
 }
 
 /** Used if the other side does not answer our close. */
-function destroySocket({ connection }: AmqpConnection): void {
-  const { stream } = (connection ?? {}) as { readonly stream?: { destroy?(): void } }
-  stream?.destroy?.()
+function destroySocket(connection: AmqpConnection): void {
+  socketOf(connection)?.destroy?.()
+}
+
+/**
+ * The client only says that it sends nothing more. A broker that reads nothing, because it is short of memory or frozen, does
+ * not hear that and leaves the other half open, and the process would not end.
+ */
+function letSocketGo(connection: AmqpConnection): void {
+  const socket = socketOf(connection)
+  socket?.unref?.()
+  socket?.destroySoon?.()
+}
+
+interface SocketShape {
+  destroy?(): void
+  destroySoon?(): void
+  unref?(): void
+}
+
+function socketOf({ connection }: AmqpConnection): SocketShape | undefined {
+  return ((connection ?? {}) as { readonly stream?: SocketShape }).stream
 }
