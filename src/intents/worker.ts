@@ -5,6 +5,7 @@ import { Attempts } from './attempts.ts'
 import type { Effects } from './effects.ts'
 import { Finisher } from './finisher.ts'
 import { Lane } from './lane.ts'
+import { StoredAhead } from './stored-ahead.ts'
 
 export interface IntentWorkerOptions {
   readonly pollMs: number
@@ -23,6 +24,7 @@ export class IntentWorker<Tx> {
   readonly #loop: Loop
   readonly #finisher: Finisher<Tx>
   readonly #attempts: Attempts<Tx>
+  readonly #storedAhead: StoredAhead<Tx>
   /** Reserved by us but not tried, so they must be given back. */
   #untried: Reservation[] = []
   /** There may be more than was reserved. */
@@ -33,6 +35,10 @@ export class IntentWorker<Tx> {
     this.#engine = engine
     this.#options = options
     this.#lanes = effects.all.map((effect) => new Lane(engine, effect))
+    this.#storedAhead = new StoredAhead(
+      engine,
+      this.#lanes.map(({ handler }) => handler),
+    )
     this.#loop = new Loop({
       ...{ name: 'intents', clock, events, gate },
       round: (signal) => this.#round(signal),
@@ -69,6 +75,7 @@ export class IntentWorker<Tx> {
     const { clock } = this.#engine
     const begunAt = clock.monotonicMs()
     await this.#giveBack()
+    await this.#storedAhead.lookNowAndThen()
     const reserved = await this.#reserve()
     for (const [handler, some] of Map.groupBy(reserved, ({ letter }) => letter.handler)) {
       const lane = this.#lanes.find((each) => each.handler === handler)

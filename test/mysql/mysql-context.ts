@@ -54,6 +54,8 @@ export async function openMysqlContext(options: MysqlContextOptions): Promise<St
       )
       await admin.query(`UPDATE justonce_meta SET ${columns.join(', ')}`)
       await admin.query(`UPDATE justonce_facts SET expires_at = expires_at - (${ms})`)
+      const ofParked = ['parked_at', 'changed_at', 'next_at'].map((each) => `${each} = ${each} - (${ms})`)
+      await admin.query(`UPDATE justonce_parked SET ${ofParked.join(', ')}`)
       await admin.query(`UPDATE justonce_queue SET visible_at = visible_at - (${ms}) WHERE visible_at > 0`)
     },
     backUp: () => dumped(admin, databases[0]),

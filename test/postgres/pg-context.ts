@@ -73,6 +73,7 @@ async function moveStoredTimes(admin: pg.Pool, schema: string, ms: number): Prom
     UPDATE ${schema}.justonce_meta SET horizon = horizon - ${by}, removed_until = removed_until - ${by},
       clock_seen = clock_seen - ${by}, clock_doubted = clock_doubted - ${by};
     UPDATE ${schema}.justonce_facts SET expires_at = expires_at - ${by};
+    UPDATE ${schema}.justonce_parked SET parked_at = parked_at - ${by}, changed_at = changed_at - ${by}, next_at = next_at - ${by};
     UPDATE ${schema}.justonce_queue SET visible_at = visible_at - ${by}`)
 }
 

@@ -41,7 +41,7 @@ export function jumping(scenario: Scenario): Scenario {
 }
 
 /**
- * The same world in which handlers intend calls. Those of the time when the clock is ahead are made when that time has come, and what
+ * The same world in which handlers intend calls. Those of the time when the clock is ahead are made when somebody has looked for them, or when that time has come, and what
  * is known of most calls is gone by then. Nobody dies in it: who finds a lease that has ended early cannot know whether its holder lives.
  */
 export function jumpingIntents(scenario: Scenario): Scenario {

@@ -52,6 +52,7 @@ function storedTimesMoved(ms: number): string {
     UPDATE justonce_meta SET horizon = horizon - (${ms}), removed_until = removed_until - (${ms}),
       clock_seen = clock_seen - (${ms}), clock_doubted = clock_doubted - (${ms});
     UPDATE justonce_facts SET expires_at = expires_at - (${ms});
+    UPDATE justonce_parked SET parked_at = parked_at - (${ms}), changed_at = changed_at - (${ms}), next_at = next_at - (${ms});
     UPDATE justonce_queue SET visible_at = visible_at - (${ms}) WHERE visible_at > 0;`
 }
 

@@ -25,6 +25,8 @@ export interface Bench {
   transaction<T>(work: (tx: unknown) => Promise<T>): Promise<T>
   /** As in the context of the case: if given, it backs up the database, and resolves to what restores that state. */
   readonly backUp: (() => Promise<() => Promise<unknown>>) | undefined
+  /** As in the context of the case: if given, it moves the clock of the database. */
+  readonly moveClock: ((byMs: number) => unknown) | undefined
   /** An app with one lane, which is stopped when the case ends. */
   app(options?: BenchAppOptions): BenchApp
 }
@@ -58,13 +60,14 @@ export function engineCase(each: {
     name: each.name,
     needs: ['atomic', ...(each.needs ?? [])],
     async run(context) {
-      const { effects, store, rival, backUp } = context as unknown as StoreCaseContext<unknown>
+      const { effects, store, rival, backUp, moveClock } = context as unknown as StoreCaseContext<unknown>
       const apps: BenchApp[] = []
       const bench: Bench = {
         store: store as BenchStore,
         rival: rival as BenchStore,
         effects,
         backUp,
+        moveClock,
         transaction: (work) => (effects.transaction ?? store.transaction)(work),
         app(options = {}) {
           const opened = openApp({ store: store as BenchStore, ...options })

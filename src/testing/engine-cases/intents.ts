@@ -5,7 +5,7 @@ import type { EffectOptions } from '../../intents/effect.ts'
 import { recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
-import { type BenchApp, type BenchStore, engineCase, note } from './bench.ts'
+import { anHour, type BenchApp, type BenchStore, engineCase, note } from './bench.ts'
 
 const mail = 'email.welcome'
 const handler = `!${mail}`
@@ -246,6 +246,43 @@ export const intentCases: readonly StoreCase[] = [
       },
     }),
   ),
+  engineCase({
+    name: 'intents: what was stored while the clock of the database was ahead is called when it is right again, or somebody is told',
+    needs: ['clock'],
+    async run({ store, app, moveClock, transaction }) {
+      const provider: Provider = []
+      const opened = withMail(app(), provider)
+      opened.app.on('note.created', 'nothing', () => {})
+      await store.schema.install()
+      await moveClock?.(40 * 24 * anHour)
+      await transaction(async (tx) => {
+        await opened.app.intend(mail, { to: 'ada' }, { tx, key: 'at once' })
+        await opened.app.intend(mail, { to: 'bob' }, { tx, key: 'in an hour', delayMs: anHour })
+        await opened.app.intend(mail, { to: 'cyd' }, { tx, key: 'begun' })
+      })
+      const wanted = [{ handler, type: undefined }]
+      const reserved = await store.parking.reserve({ limit: 9, maxBytes: 1e6, forMs: anHour, wanted, pastDead: [] })
+      const begun = reserved.filter(({ key }) => key === 'begun')
+      await store.parking.rebook(
+        begun.map((row) => ({ ...row, begun: 1 })),
+        anHour,
+      )
+      await store.parking.rebook(
+        reserved.filter(({ key }) => key !== 'begun').map((row) => ({ ...row, begun: 0 })),
+        0,
+      )
+      await moveClock?.(-40 * 24 * anHour)
+      await opened.handle()
+      await eventually(async () => (provider.length > 0 ? true : undefined), 'the call')
+      const rows = new Map((await intentsOf(store)).map((row) => [row.key, row]))
+      assert.equal(provider.length, 1)
+      // If it is the present clock that is wrong, one that was to wait for long would be called much too early.
+      assert.ok(rows.has('in an hour'))
+      assert.equal(rows.get('begun')?.begun, 1)
+      const warned = opened.events.filter((event) => event.kind === 'warning' && event.code === 'CLOCK_JUMPED')
+      assert.equal(warned.length, 2)
+    },
+  }),
   engineCase({
     name: 'intents: concurrency is the limit of all apps together',
     async run({ store, rival, app }) {
