@@ -65,7 +65,7 @@ export async function postgresWarnings<Tx>(
 }
 
 /** How many indexes each table has, its primary key included: a name may be changed, an index may not be dropped. */
-const indexesExpected = { parked: 7, queue: 2, facts: 2 } as const
+const indexesExpected = { parked: 9, queue: 2, facts: 2 } as const
 
 /** What takes longer to find out, or is no reason to warn at every start. */
 async function serverFindings<Tx>(
