@@ -4,7 +4,7 @@ import { partlyLetter, recordPattern } from '../record-value.ts'
 import { keepFactLua } from './facts.ts'
 import { queueLua } from './queue-rows.ts'
 import { deniedLua } from './rights.ts'
-import { preludeLua, rowsLua } from './shared.ts'
+import { preludeLua, recordLua, rowsLua } from './shared.ts'
 
 /**
  * Everything a transaction does, in one step. Arguments: token; the time for error histories; how many claims, then five for
@@ -17,6 +17,7 @@ import { preludeLua, rowsLua } from './shared.ts'
  */
 export const commitScript = script(
   preludeLua,
+  recordLua,
   rowsLua,
   queueLua,
   keepFactLua,
@@ -32,7 +33,7 @@ local claims = tonumber(ARGV[4])
 local locksAt = 5 + claims * 5
 local locks = tonumber(ARGV[locksAt])
 for i = 5, locksAt - 1, 5 do
-  if redis.call('GET', P .. 'inbox:' .. ARGV[i]) ~= 'C' .. token then return { 'lost', ARGV[i] } end
+  if recordAt(P .. 'inbox:' .. ARGV[i]) ~= 'C' .. token then return { 'lost', ARGV[i] } end
 end
 for i = locksAt + 1, locksAt + locks do
   if redis.call('GET', P .. 'lock:' .. ARGV[i]) ~= token then return { 'lost', ARGV[i] } end
@@ -46,7 +47,7 @@ while at <= #ARGV do
   if ARGV[at] == 'command' and #denied({ { unpack(ARGV, at + 3, last) } }) > 0 then return { 'denied', ARGV[at + 3] } end
   if ARGV[at] == 'update' then
     local key = P .. 'inbox:' .. ARGV[at + 3]
-    local value = redis.call('GET', key)
+    local value = recordAt(key)
     if value and string.sub(value, 1, 1) ~= 'C' and not string.find(value, '${recordPattern}') then return { 'unreadable', key } end
   end
   local still = ARGV[at] == 'remove' and ARGV[at + 4] or ARGV[at] == 'expect' and 'there' or ''
@@ -89,7 +90,7 @@ function does.command(a)
 end
 function does.update(a)
   local key = P .. 'inbox:' .. a[2]
-  local value = redis.call('GET', key)
+  local value = recordAt(key)
   if partly[a[1]] or not value or string.sub(value, 1, 1) == 'C' then return end
   keep(key, a[3] .. now .. ' ' .. string.match(value, '^%l%d+ (%S+)') .. a[5], a[4])
 end
@@ -98,7 +99,7 @@ function does.epoch()
 end
 function does.forget(a)
   local key = P .. 'inbox:' .. a[1]
-  local letter = string.sub(redis.call('GET', key) or 'C', 1, 1)
+  local letter = string.sub(recordAt(key) or 'C', 1, 1)
   if letter == 'C' or letter == '${stateLetters.parked}' then return end
   redis.call('DEL', key)
 end
