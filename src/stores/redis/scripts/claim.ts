@@ -1,5 +1,5 @@
 import { script } from '../connection.ts'
-import { holdersLua, preludeLua, recordLua } from './shared.ts'
+import { holdersLua, preludeLua } from './shared.ts'
 
 /**
  * A failover changes the replication id: what was acknowledged just before it may be lost, and caches must not hide that. If
@@ -25,14 +25,13 @@ end
 export const claimScript = script(
   preludeLua,
   holdersLua,
-  recordLua,
   epochLua,
   `
 local claim = 'C' .. ARGV[2]
 local answers = { epoch() }
 for i = 4, #ARGV do
   local key = P .. 'inbox:' .. ARGV[i]
-  local value = recordAt(key)
+  local value = redis.call('GET', key)
   if not value then
     redis.call('SET', key, claim, 'PX', ARGV[3])
     value = claim

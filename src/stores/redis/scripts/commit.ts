@@ -4,7 +4,7 @@ import { partlyLetter, recordPattern } from '../record-value.ts'
 import { keepFactLua } from './facts.ts'
 import { queueLua } from './queue-rows.ts'
 import { deniedLua } from './rights.ts'
-import { preludeLua, recordLua, rowsLua } from './shared.ts'
+import { preludeLua, rowsLua } from './shared.ts'
 
 /**
  * Everything a transaction does, in one step. Arguments: token; the time for error histories; how many claims, then five for
@@ -17,7 +17,6 @@ import { preludeLua, recordLua, rowsLua } from './shared.ts'
  */
 export const commitScript = script(
   preludeLua,
-  recordLua,
   rowsLua,
   queueLua,
   keepFactLua,
@@ -33,7 +32,7 @@ local claims = tonumber(ARGV[4])
 local locksAt = 5 + claims * 5
 local locks = tonumber(ARGV[locksAt])
 for i = 5, locksAt - 1, 5 do
-  if recordAt(P .. 'inbox:' .. ARGV[i]) ~= 'C' .. token then return { 'lost', ARGV[i] } end
+  if redis.call('GET', P .. 'inbox:' .. ARGV[i]) ~= 'C' .. token then return { 'lost', ARGV[i] } end
 end
 for i = locksAt + 1, locksAt + locks do
   if redis.call('GET', P .. 'lock:' .. ARGV[i]) ~= token then return { 'lost', ARGV[i] } end
@@ -47,7 +46,7 @@ while at <= #ARGV do
   if ARGV[at] == 'command' and #denied({ { unpack(ARGV, at + 3, last) } }) > 0 then return { 'denied', ARGV[at + 3] } end
   if ARGV[at] == 'update' then
     local key = P .. 'inbox:' .. ARGV[at + 3]
-    local value = recordAt(key)
+    local value = redis.call('GET', key)
     if value and string.sub(value, 1, 1) ~= 'C' and not string.find(value, '${recordPattern}') then return { 'unreadable', key } end
   end
   local still = ARGV[at] == 'remove' and ARGV[at + 4] or ARGV[at] == 'expect' and 'there' or ''
@@ -90,7 +89,7 @@ function does.command(a)
 end
 function does.update(a)
   local key = P .. 'inbox:' .. a[2]
-  local value = recordAt(key)
+  local value = redis.call('GET', key)
   if partly[a[1]] or not value or string.sub(value, 1, 1) == 'C' then return end
   keep(key, a[3] .. now .. ' ' .. string.match(value, '^%l%d+ (%S+)') .. a[5], a[4])
 end
@@ -99,7 +98,7 @@ function does.epoch()
 end
 function does.forget(a)
   local key = P .. 'inbox:' .. a[1]
-  local letter = string.sub(recordAt(key) or 'C', 1, 1)
+  local letter = string.sub(redis.call('GET', key) or 'C', 1, 1)
   if letter == 'C' or letter == '${stateLetters.parked}' then return end
   redis.call('DEL', key)
 end
