@@ -203,6 +203,22 @@ describe.skipIf(!postgres.available)('writes that Postgres leaves undone without
     await expect(store.queue.take('notes', { limit: 10, visibilityMs: 30_000 })).rejects.toMatchObject(denied)
   })
 
+  test('triggers that may change what is written are reported at the start, because another key would protect nothing', async () => {
+    await swallow('DELETE', 'justonce_queue')
+    expect(await store.warnings?.()).toEqual([])
+    await swallow('INSERT', 'justonce_inbox_timeless')
+    await swallow('UPDATE', 'justonce_parked')
+    expect(await store.warnings?.()).toMatchObject([
+      {
+        code: 'TABLES_HAVE_TRIGGERS',
+        message: expect.stringContaining('nothing on justonce_inbox_timeless, nothing on justonce_parked'),
+      },
+    ])
+    await admin.query(`ALTER TABLE ${schema}.justonce_inbox_timeless DISABLE TRIGGER nothing`)
+    await admin.query(`DROP TRIGGER nothing ON ${schema}.justonce_parked`)
+    expect(await store.warnings?.()).toEqual([])
+  })
+
   test('row-level security that applies to the role is reported at the start, because rows that are not seen are not missed', async () => {
     expect(await store.warnings?.()).toEqual([])
     await secure('justonce_parked', ['SELECT', 'INSERT', 'DELETE'])

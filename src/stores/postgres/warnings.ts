@@ -9,6 +9,17 @@ const secured = statement(
   'SELECT name FROM unnest($1::text[]) AS given (name) WHERE row_security_active(to_regclass(name))',
 )
 
+/**
+ * They may change what is written, and the store would have to read everything back to see it: with another key a record protects
+ * nothing. In tgtype 1 stands for each row, 2 for before, 4 for an insert and 16 for an update.
+ */
+const triggers = statement(
+  `SELECT tgname, relname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
+   WHERE tgrelid = ANY (SELECT to_regclass(name) FROM unnest($1::text[]) AS given (name))
+     AND NOT tgisinternal AND tgenabled <> 'D' AND tgtype & 3 = 3 AND tgtype & 20 > 0
+   ORDER BY relname, tgname LIMIT 10`,
+)
+
 const durable = ['fsync', 'full_page_writes', 'synchronous_commit']
 const settings = ['server_encoding', 'synchronous_standby_names', 'default_transaction_isolation', ...durable]
 const settingsNow = statement('SELECT name, current_setting(name, true) FROM unnest($1::text[]) AS given (name)')
@@ -52,6 +63,11 @@ export async function postgresWarnings<Tx>(
   if (hidden.length > 0) {
     const message = `Row-level security applies to the role of the store on ${hidden.join(', ')}.`
     found.push(new JustonceError('ROWS_MAY_BE_HIDDEN', { message }))
+  }
+  const changing = (await connections.runAlone(triggers, [textArray(names)])).rows
+  if (changing.length > 0) {
+    const message = `${changing.map(([trigger, table]) => `${trigger} on ${table}`).join(', ')}.`
+    found.push(new JustonceError('TABLES_HAVE_TRIGGERS', { message }))
   }
   if (thorough) {
     found.push(...(await serverFindings(connections, tables, values)))
