@@ -228,3 +228,20 @@ test('a rule that a deploy removes while it fires says no more; when it comes ba
     'resolved',
   ])
 })
+
+test('a notify that kills its process is not called for ever, and those behind it are given', async () => {
+  const world = openWorld()
+  world.value = 10
+  for (let life = 0; life < 12; life++) {
+    // Resolved while nobody could be told: that notice waits behind the first.
+    if (life === 6) world.value = 0
+    let kill = () => {}
+    const notify = ({ state }: AlertNotice) => (state === 'firing' ? kill() : undefined)
+    const process = world.start([{ ...dead, notify }])
+    kill = () => process.kill()
+    await world.clock.advance(120_000)
+    process.kill()
+  }
+  const of = (wanted: AlertNotice['state']) => world.notices.filter(({ state }) => state === wanted).length
+  expect([of('firing'), of('resolved')]).toEqual([5, 1])
+})

@@ -155,18 +155,26 @@ class Rounds {
   async #tell({ rule, name, episode, revision }: Kept): Promise<void> {
     const [due, ...others] = episode.notices
     if (due === undefined) return
+    // Every attempt was begun, and no process has come back to say how it ended.
+    if (due.attempts >= mostAttempts) {
+      const gone = new Error('each process has ended while it ran')
+      return await this.#next({ rule, name, episode, revision }, noticeOf(name, episode, due), gone)
+    }
     const begun = { ...episode, notices: [{ ...due, attempts: due.attempts + 1 }, ...others] }
     const from = await this.#change({ name, from: revision, value: packEpisode(begun), forMs: keptMs })
     if (from === undefined) return
     const notice = noticeOf(name, episode, due)
     const error = await this.#notify(rule, notice)
-    if (error !== undefined) {
-      this.#failed(notice, error, due.attempts + 1)
-      if (due.attempts + 1 < mostAttempts) return
-    }
-    const rest = { ...episode, notices: others }
-    const next = await this.#change({ name, from, value: packEpisode(rest), forMs: keptMs })
-    if (next !== undefined) await this.#tell({ rule, name, episode: rest, revision: next })
+    if (error !== undefined && due.attempts + 1 < mostAttempts) return this.#failed(notice, error, due.attempts + 1)
+    await this.#next({ rule, name, episode, revision: from }, notice, error)
+  }
+
+  /** Whether it was given or given up: the next one is told, if there is any. */
+  async #next({ rule, name, episode, revision: from }: Kept, notice: AlertNotice, error: unknown): Promise<void> {
+    const rest = { ...episode, notices: episode.notices.slice(1) }
+    const revision = await this.#change({ name, from, value: packEpisode(rest), forMs: keptMs })
+    if (error !== undefined && revision !== undefined) this.#failed(notice, error, mostAttempts)
+    if (revision !== undefined) await this.#tell({ rule, name, episode: rest, revision })
   }
 
   /** Resolves to what went wrong. */

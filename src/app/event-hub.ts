@@ -3,33 +3,43 @@ import type { Events, JustonceEvent } from '../contracts/index.ts'
 
 const diagnostics = channel('justonce')
 
+type Listener = (event: JustonceEvent) => void
+
 /**
- * Passes events to the listeners and to the diagnostics channel `justonce`, or to `otherwise` if nobody replaces the log. A failing
- * listener cannot harm the engine. `own` receives everything and does not count as a listener.
+ * Passes events to the listeners and to the diagnostics channel `justonce`, or to `otherwise` if nobody replaces the log, or a listener
+ * has failed. A failing listener cannot harm the engine. `own` receives everything and does not count as a listener.
  */
 export function eventHub(
   otherwise?: (event: JustonceEvent) => void,
   own: (event: JustonceEvent) => void = () => {},
 ): Events {
-  const listeners = new Set<(event: JustonceEvent) => void>()
+  const listeners = new Set<Listener>()
   let loggers = 0
-  const tell = (listener: (event: JustonceEvent) => void, event: JustonceEvent): void => {
+  /** The contract says that a listener that throws is ignored; so is one that returns a promise which rejects. */
+  const tell = (listener: Listener, event: JustonceEvent): void => {
     try {
-      listener(event)
+      const heard: unknown = listener(event)
+      if (heard instanceof Promise) heard.catch(() => instead(event))
     } catch {
-      // The contract says that a listener that throws is ignored.
+      instead(event)
     }
+  }
+  /** Otherwise a logger that is broken would leave nothing of what it should have said. */
+  const instead = (event: JustonceEvent): void => {
+    try {
+      otherwise?.(event)
+    } catch {}
   }
   return {
     emit(event) {
       own(event)
       if (diagnostics.hasSubscribers) diagnostics.publish(event)
       for (const listener of listeners) tell(listener, event)
-      if (otherwise !== undefined && loggers === 0 && !diagnostics.hasSubscribers) tell(otherwise, event)
+      if (otherwise !== undefined && loggers === 0 && !diagnostics.hasSubscribers) instead(event)
     },
     listen(listener, { replacesLog = true } = {}) {
       // Each subscription is its own, also of one function.
-      const each = (event: JustonceEvent): void => listener(event)
+      const each: Listener = (event) => listener(event)
       listeners.add(each)
       if (replacesLog) loggers++
       return () => {

@@ -92,8 +92,11 @@ function said(error: unknown): string {
   return onOneLine(text, longest)
 }
 
-/** Whatever was thrown, and whatever an id or a key contains, must not forge other log lines or send commands to a terminal. */
+/**
+ * Whatever was thrown, and whatever an id or a key contains, must not forge other log lines, send commands to a terminal or turn the
+ * order of what is read.
+ */
 export function onOneLine(text: string, most: number): string {
-  const line = text.slice(0, most * 2).replaceAll(/[\s\p{Cc}]+/gu, ' ')
+  const line = text.slice(0, most * 2).replaceAll(/[\s\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ')
   return line.length > most ? `${line.slice(0, most)}…` : line
 }

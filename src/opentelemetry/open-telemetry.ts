@@ -52,12 +52,16 @@ export function openTelemetry(api: ApiShape): OpenTelemetry {
   const done = new RecentSpans()
   const start = (name: string, options: SpanOptionsShape, parent: unknown = context.active()): SpanShape =>
     tracer.startSpan(name, options, parent as never)
-  const received = ({ headers }: Pick<Message, 'headers'>): unknown =>
-    propagation.extract(context.active() as never, headers)
+  const received = ({ headers }: Pick<Message, 'headers'>): unknown => {
+    const active = context.active()
+    for (const _ in headers) return propagation.extract(active as never, headers)
+    return active
+  }
 
-  async function within<T>(span: SpanShape, work: () => Promise<T>): Promise<T> {
+  /** Whatever else came with the message, such as baggage, is there for the work, too. */
+  async function within<T>(span: SpanShape, parent: unknown, work: () => Promise<T>): Promise<T> {
     try {
-      return (await context.with(trace.setSpan(context.active() as never, span as never) as never, work)) as T
+      return (await context.with(trace.setSpan(parent as never, span as never) as never, work)) as T
     } catch (error) {
       fail(span, error)
       throw error
@@ -70,34 +74,27 @@ export function openTelemetry(api: ApiShape): OpenTelemetry {
   const outside = (name: 'call' | 'probe', work: Outside) => {
     return (...given: never[]): Promise<unknown> => {
       const [{ effect, key }, { trace, attempt }] = given as unknown as Parameters<typeof describeCall>
-      const span = start(
-        `${name} ${effect}`,
-        { kind: kinds.client, attributes: describeCall({ effect, key }, { trace, attempt }) },
-        received({ headers: trace as Message['headers'] }),
-      )
-      return within(span, async () => await work(...given))
+      const parent = received({ headers: trace as Message['headers'] })
+      const attributes = describeCall({ effect, key }, { trace, attempt })
+      const span = start(`${name} ${effect}`, { kind: kinds.client, attributes }, parent)
+      return within(span, parent, async () => await work(...given))
     }
   }
 
+  const linksTo = (messages: readonly Message[]) =>
+    messages.flatMap((each) => linkTo(trace.getSpanContext(received(each) as never)))
+
   return {
-    async around(message, next, { handler, messages, attempt }) {
+    async around(message, next, call) {
+      const { handler, messages } = call
       const isBatch = messages.length > 1
-      const links = isBatch ? messages.flatMap((each) => linkTo(trace.getSpanContext(received(each) as never))) : []
-      const attributes = {
-        ...messaging('process', message.source),
-        'justonce.handler': handler,
-        'justonce.attempt': attempt,
-        ...(isBatch
-          ? { 'messaging.batch.message_count': messages.length }
-          : { 'messaging.message.id': message.id, 'justonce.message.type': message.type }),
-      }
-      const span = start(
-        `process ${handler}`,
-        { kind: kinds.consumer, attributes, links },
-        isBatch ? undefined : received(message),
-      )
-      const result = await within(span, next)
-      for (const { id } of messages) done.add(handler, id, span.spanContext())
+      const parent = isBatch ? context.active() : received(message)
+      const options = isBatch ? optionsOfMany(call, linksTo(messages)) : optionsOfOne(call, message)
+      const span = start(`process ${handler}`, options, parent)
+      const result = await within(span, parent, next)
+      // A link to a span that nobody records leads nowhere.
+      const it = span.spanContext()
+      if (isSampled(it)) for (const { id } of messages) done.add(handler, id, it)
       return result
     },
     traceHeaders() {
@@ -170,6 +167,37 @@ function heard(event: JustonceEvent, { start, received, done }: Site): void {
     const parent = received({ headers: (event.trace ?? {}) as Message['headers'] })
     start(`duplicate ${event.handler}`, { kind: kinds.consumer, attributes, links }, parent).end()
   }
+}
+
+function isSampled({ traceFlags }: ReturnType<SpanShape['spanContext']>): boolean {
+  return (traceFlags & 1) === 1
+}
+
+/** Written out: putting objects of several shapes together costs more than everything else that is done for a message. */
+function optionsOfOne({ handler, attempt }: Call, { id, type, source }: Message): SpanOptionsShape {
+  return {
+    kind: kinds.consumer,
+    attributes: {
+      'messaging.system': 'justonce',
+      'messaging.operation.name': 'process',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': source,
+      'messaging.message.id': id,
+      'justonce.handler': handler,
+      'justonce.attempt': attempt,
+      'justonce.message.type': type,
+    },
+  }
+}
+
+function optionsOfMany({ handler, attempt, messages }: Call, links: SpanOptionsShape['links']): SpanOptionsShape {
+  const attributes = {
+    ...messaging('process', messages[0]?.source),
+    'messaging.batch.message_count': messages.length,
+    'justonce.handler': handler,
+    'justonce.attempt': attempt,
+  }
+  return { kind: kinds.consumer, attributes, ...(links !== undefined && { links }) }
 }
 
 function describeCall(

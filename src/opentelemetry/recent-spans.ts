@@ -1,20 +1,29 @@
 import type { SpanContextShape } from './api-shape.ts'
 
-/** As many as a process remembers: a duplicate mostly comes soon. */
-const most = 10_000
+/** As many as a process remembers at least, and half of what it remembers at most: a duplicate mostly comes soon. */
+const most = 5_000
 
 /** Which span did the work for a record, for duplicates that come to the same process. */
 export class RecentSpans {
-  readonly #spans = new Map<string, SpanContextShape>()
+  #spans = new Map<string, SpanContextShape>()
+  /** Forgotten together: forgetting the oldest of each message costs as much as all the rest. */
+  #before: ReadonlyMap<string, SpanContextShape> = new Map()
 
   add(handler: string, key: string, span: SpanContextShape): void {
-    const name = JSON.stringify([handler, key])
-    this.#spans.delete(name)
-    this.#spans.set(name, span)
-    if (this.#spans.size > most) this.#spans.delete(this.#spans.keys().next().value as string)
+    if (this.#spans.size >= most) {
+      this.#before = this.#spans
+      this.#spans = new Map()
+    }
+    this.#spans.set(nameOf(handler, key), span)
   }
 
   of(handler: string, key: string): SpanContextShape | undefined {
-    return this.#spans.get(JSON.stringify([handler, key]))
+    const name = nameOf(handler, key)
+    return this.#spans.get(name) ?? this.#before.get(name)
   }
+}
+
+/** Unique for each pair. */
+function nameOf(handler: string, key: string): string {
+  return `${handler.length} ${handler}${key}`
 }

@@ -1,12 +1,19 @@
 import * as api from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
-import { W3CTraceContextPropagator } from '@opentelemetry/core'
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core'
+import {
+  AlwaysOnSampler,
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  ParentBasedSampler,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { OutgoingMessage, Publisher } from '../../src/driver.ts'
 import { justonce } from '../../src/index.ts'
 import { memoryStore } from '../../src/memory.ts'
 import { openTelemetry } from '../../src/opentelemetry/index.ts'
+import { RecentSpans } from '../../src/opentelemetry/recent-spans.ts'
 import { memoryTransport } from '../../src/transports/memory/index.ts'
 
 const exporter = new InMemorySpanExporter()
@@ -135,3 +142,61 @@ test('a duplicate that another process recognises is in the trace of the span th
   expect(spans[0]?.spanContext().traceId).toBe(traceId)
   expect(spans[0]?.parentSpanContext?.spanId).toBe('b7ad6b7169203331')
 })
+
+test('baggage that came with a message is there for its handler', async () => {
+  const propagation = new CompositePropagator({
+    propagators: [new W3CTraceContextPropagator(), new W3CBaggagePropagator()],
+  })
+  const { around } = openTelemetry({
+    ...api,
+    propagation: {
+      extract: (context: never, carrier) => propagation.extract(context, carrier, api.defaultTextMapGetter),
+      inject: (context: never, carrier) => propagation.inject(context, carrier, api.defaultTextMapSetter),
+    },
+  })
+  const message = { id: 'm1', type: 'note.created', body: {}, source: 'notes' }
+  const seen: (string | undefined)[] = []
+  for (const headers of [{ ...headersWith('01'), baggage: 'tenant=blue' }, {}]) {
+    const call = { handler: 'tag-note', messages: [{ ...message, headers }], attempt: 1 }
+    const next = async () => void seen.push(api.propagation.getActiveBaggage()?.getEntry('tenant')?.value)
+    await around({ ...message, headers }, next, call)
+  }
+  expect(seen).toEqual(['blue', undefined])
+})
+
+test('nothing is kept of messages that are not sampled, and what they publish says so', async () => {
+  const provider = new BasicTracerProvider({
+    sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
+    spanProcessors: [new SimpleSpanProcessor(exporter)],
+  })
+  const { around, traceHeaders } = openTelemetry({
+    ...api,
+    trace: {
+      ...api.trace,
+      getTracer: (name: string) => provider.getTracer(name),
+      setSpan: api.trace.setSpan,
+      getSpanContext: api.trace.getSpanContext,
+    },
+  } as never)
+  const message = { id: 'm1', type: 'note.created', body: {}, source: 'notes', headers: headersWith('00') }
+  let published: Readonly<Record<string, string>> = {}
+  const next = async () => {
+    published = traceHeaders()
+  }
+  await around(message, next, { handler: 'tag-note', messages: [message], attempt: 1 })
+  expect(exporter.getFinishedSpans()).toEqual([])
+  expect(published.traceparent).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`))
+})
+
+test('links are kept for the latest messages, however many there are', () => {
+  const recent = new RecentSpans()
+  const span = (n: number) => ({ traceId, spanId: n.toString(16).padStart(16, '0'), traceFlags: 1 })
+  for (let n = 0; n < 20_001; n++) recent.add('tag-note', `m${n}`, span(n))
+  expect(recent.of('tag-note', 'm0')).toBeUndefined()
+  for (const n of [15_002, 20_000]) expect(recent.of('tag-note', `m${n}`)).toEqual(span(n))
+  expect(recent.of('tag-not', `em20000`)).toBeUndefined()
+})
+
+function headersWith(flags: '00' | '01') {
+  return { traceparent: `00-${traceId}-b7ad6b7169203331-${flags}` }
+}

@@ -50,10 +50,9 @@ function cellOf(value: string | number | undefined): string {
   return onOneLine(value === undefined ? '–' : String(value))
 }
 
-/** Whatever a message brings must not reach the terminal as anything but text. */
+/** Whatever a message brings must not reach the terminal as anything but text, nor turn the order of what is read. */
 export function onOneLine(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not get through
-  return text.replaceAll(/\s+/g, ' ').replaceAll(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '�')
+  return text.replaceAll(/\s+/g, ' ').replaceAll(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '�')
 }
 
 function shortened(text: string, width: number): string {
