@@ -20,11 +20,25 @@ export interface ChangeOrFind {
 const changed = new Name(['justonce_changed'])
 const fits = new Name(['justonce_fits'])
 
+/** How often a change is tried again that nothing is in the way of any more. */
+const mostRounds = 10
+
 /**
  * Changes a row, or says what is in the way. On Postgres that is one statement. Where another transaction has changed the row in
- * the same moment, the statement does not see that, and a second one looks again.
+ * the same moment, the statement does not see that, and a second one looks again. If nothing is in the way by then, the change is
+ * tried again: otherwise the answer would contradict the row that comes with it.
  */
 export async function changeOrFind(runner: Runner, given: ChangeOrFind): Promise<ChangedOrFound> {
+  for (let round = 1; ; round++) {
+    const outcome = await changeOrLook(runner, given)
+    if (outcome.kind !== 'fits') return outcome
+    if (round === mostRounds) return { kind: 'found', row: outcome.row }
+  }
+}
+
+type Outcome = ChangedOrFound | { readonly kind: 'fits'; readonly row: Row }
+
+async function changeOrLook(runner: Runner, given: ChangeOrFind): Promise<Outcome> {
   const { table, change, where, condition } = given
   if (runner.dialect !== 'postgres')
     return (await runner.change(change)) > 0 ? { kind: 'changed' } : look(runner, given)
@@ -41,8 +55,11 @@ export async function changeOrFind(runner: Runner, given: ChangeOrFind): Promise
 }
 
 /** A locking read, because MySQL shows an older state otherwise if the caller's transaction is stricter than usual. */
-async function look(runner: Runner, { table, where }: ChangeOrFind): Promise<ChangedOrFound> {
+async function look(runner: Runner, { table, where, condition }: ChangeOrFind): Promise<Outcome> {
   const lock = runner.dialect === 'mysql' ? sql` LOCK IN SHARE MODE` : sql``
-  const [row] = await runner.rows(sql`SELECT * FROM ${table} WHERE ${where}${lock}`)
-  return row === undefined ? { kind: 'missing' } : { kind: 'found', row }
+  const fitting = condition === undefined ? sql`` : sql`, coalesce(${condition}, false) AS ${fits}`
+  const [row] = await runner.rows(sql`SELECT ${table}.*${fitting} FROM ${table} WHERE ${where}${lock}`)
+  if (row === undefined) return { kind: 'missing' }
+  const { justonce_fits: wouldFit = false, ...found } = row
+  return { kind: Number(wouldFit) === 1 ? 'fits' : 'found', row: found }
 }
