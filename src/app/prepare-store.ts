@@ -27,7 +27,9 @@ export async function whenStoreIsThere<T>(
       if (failures > 0) events.emit({ kind: 'store-up' })
       return value
     } catch (error) {
-      const isAway = store.classify(error) !== 'none' && !isJustonceError(error, 'STORE_CLOSED')
+      // Waiting does not give this process a right that it lacks.
+      const isRefused = isJustonceError(error, 'STORE_CLOSED') || isJustonceError(error, 'STORE_DENIED')
+      const isAway = store.classify(error) !== 'none' && !isRefused
       const leftMs = until - clock.monotonicMs()
       if (!isAway || leftMs <= 0) throw error
       if (failures === 0) events.emit({ kind: 'store-down', error })
