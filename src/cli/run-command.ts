@@ -2,6 +2,7 @@ import { version } from '../encoding/version.ts'
 import { isJustonceError } from '../errors/index.ts'
 import { UsageError } from './command.ts'
 import { commands } from './commands.ts'
+import { plainLines } from './output/table.ts'
 import type { Terminal } from './terminal.ts'
 
 export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -20,9 +21,14 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
     return await command.run(rest, terminal)
   } catch (error) {
     const isExplained = error instanceof UsageError || isJustonceError(error)
-    terminal.err.write(`justonce ${command.name}: ${isExplained ? error.message : stackOf(error)}\n`)
-    return 2
+    terminal.err.write(`justonce ${command.name}: ${plainLines(isExplained ? error.message : stackOf(error))}\n`)
+    return isNo(error) ? 1 : 2
   }
+}
+
+/** It could be asked, and the answer is that there is none. */
+function isNo(error: unknown): boolean {
+  return isJustonceError(error, 'LETTERS_NONE_FOUND') || isJustonceError(error, 'INTENT_NOT_FOUND')
 }
 
 function overview(name: string | undefined, { out, err }: Terminal): number {

@@ -3,6 +3,7 @@ import { justonce } from '../../src/index.ts'
 import { memoryTransport } from '../../src/memory.ts'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { scratchFolder } from '../sqlite/open-sqlite.ts'
+import { runHere } from './run-here.ts'
 import { type Ended, runJustonce } from './run-justonce.ts'
 
 /** A file in which one message was processed, one waits and two are dead, by an app that has ended. */
@@ -12,7 +13,8 @@ async function openShop() {
   const path = folder.file('shop.db')
   const store = sqliteStore({ path })
   const transport = memoryTransport()
-  const app = justonce({ store, transport, log: false, name: 'shop' })
+  const away = { destination: 'events', publish: () => Promise.reject(new Error('away')), async close() {} }
+  const app = justonce({ store, from: transport, to: { events: away }, businessId: 'x-note', log: false, name: 'shop' })
   const hostile = 'no \u001b[31mstock\u001b[0m\nleft'
   app.on('note.created', { name: 'tag-note', retry: { attempts: 1 } }, ({ id }) => {
     if (id.startsWith('dead')) throw new Error(hostile)
@@ -20,13 +22,17 @@ async function openShop() {
   app.on('note.removed', { name: 'drop-note', retry: { backoff: () => 3_600_000 } }, () => {
     throw new Error('later')
   })
+  app.on('note.moved', 'tell', async ({ id }, { publish }) => {
+    await publish('note.told', { id }, { id: `told ${id}` })
+  })
   const ids = ['m1', 'dead-1', 'dead-2'].map((id) => ({ id, type: 'note.created', body: { id } }))
   transport.send([...ids, { id: 'w1', type: 'note.removed', body: { id: 'w1' } }])
+  transport.send([{ id: 'p1', type: 'note.moved', body: {}, headers: { 'x-note': 'note 7' } }])
   await app.start()
   await transport.idle()
   await app.stop()
   await store.close()
-  const run = (...args: readonly string[]): Promise<Ended> => runJustonce([...args, '--store', `sqlite:${path}`])
+  const run = (...args: readonly string[]): Promise<Ended> => runHere([...args, '--store', `sqlite:${path}`])
   const json = async (...args: readonly string[]) => JSON.parse((await run(...args, '--json')).out)
   return { path, run, json }
 }
@@ -51,6 +57,43 @@ describe('justonce for operators', () => {
     expect(story.out).toContain('tag-note: dead since')
     expect(story.out).toContain("justonce dead-letters redrive --handler='tag-note' --key='dead-1'")
     expect(await run('messages', 'show', 'nothing')).toMatchObject({ code: 1, out: 'Nothing is known of nothing.\n' })
+  })
+
+  test('what a message has published is in its story, and is found by what it is about until it has left', async () => {
+    const { run, json } = await openShop()
+    expect(await json('messages', 'find', '--business-id', 'note 7')).toMatchObject([
+      { handler: '>events', messageId: 'told p1', state: 'outgoing', businessId: 'note 7' },
+    ])
+    expect((await run('messages', 'find', '--business-id', 'note 8')).code).toBe(1)
+    expect((await run('messages', 'show', 'p1')).out).toContain('note.told told p1 to events: waits')
+    expect((await run('messages', 'show', 'told p1')).out).toMatch(
+      /about note 7\npublished by tell for p1\nwaits for events since/,
+    )
+    expect((await run('outgoing', 'list', '--waiting', 'events')).out).toMatch(/told p1 .* tell .*p1/)
+    const [{ place }] = await json('outgoing', 'list', '--waiting', 'events')
+    expect(await json('outgoing', 'list', '--waiting', 'events', '--after', place)).toEqual([])
+    for (const wrong of [
+      ['--after', 'x', '--waiting', 'events'],
+      ['--after', 'x'],
+      ['--waiting', 'a', '--refused', 'b'],
+    ])
+      expect((await run('outgoing', 'list', ...wrong)).code).toBe(2)
+  })
+
+  test('that there is nothing to change is no, and not a mistake', async () => {
+    const { run } = await openShop()
+    const none = ['--reason', 'NO_SUCH', '--yes']
+    const commands = [
+      ...[
+        ['dead-letters', 'discard'],
+        ['dead-letters', 'redrive'],
+        ['waiting', 'discard'],
+      ].map((each) => [...each, ...none]),
+      ['outgoing', 'cancel', 'nothing'],
+    ]
+    expect(await Promise.all(commands.map(async (each) => (await run(...each)).code))).toEqual([1, 1, 1, 1])
+    const hostile = await run('dead-letters', 'redrive', '--handler', 'a', '--key', 'b\u001b[31m\u202e', '--yes')
+    expect(['\u001b', '\u202e'].filter((each) => hostile.err.includes(each))).toEqual([])
   })
 
   test('what cannot be undone asks, and does not happen without an answer; everything is audited', async () => {

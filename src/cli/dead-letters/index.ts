@@ -2,16 +2,10 @@ import { readFileSync } from 'node:fs'
 import { UsageError } from '../command.ts'
 import { operatorCommand } from '../operator-command.ts'
 import { counted } from '../output/wording.ts'
-import {
-  filterFrom,
-  filterOptions,
-  pageFrom,
-  pageOptions,
-  selectionFrom,
-  selectionOptions,
-} from '../selection-options.ts'
+import { discardAction, listAction } from '../parked-actions.ts'
+import { filterFrom, filterOptions, selectionFrom, selectionOptions } from '../selection-options.ts'
 import { followRedrive } from './follow-redrive.ts'
-import { groupsText, lettersText, letterText, previewText, redrivesText } from './letters-text.ts'
+import { deadLetters, groupsText, letterText, previewText, redrivesText } from './letters-text.ts'
 
 const redriveOptions = {
   canary: { kind: 'number', text: 'how many go first; the others follow if all of these succeed' },
@@ -22,16 +16,7 @@ const redriveOptions = {
 
 export const deadLettersCommand = operatorCommand(
   { name: 'dead-letters', summary: 'lists, redrives, edits and discards messages that are not retried by themselves' },
-  {
-    name: 'list',
-    summary: 'lists them in the order in which they were parked',
-    options: { ...filterOptions, ...pageOptions },
-    async run(desk) {
-      const letters = await desk.operations.letters.list(filterFrom(desk.given), pageFrom(desk.given))
-      desk.show(letters, () => (letters.length === 0 ? 'There is none.\n' : lettersText(desk, letters)))
-      return 0
-    },
-  },
+  listAction(deadLetters),
   {
     name: 'groups',
     summary: 'counts those with the same cause, the most first',
@@ -101,22 +86,10 @@ export const deadLettersCommand = operatorCommand(
       return 0
     },
   },
-  {
-    name: 'discard',
+  discardAction(deadLetters, {
     summary: 'gives them up for good',
-    options: selectionOptions,
-    check: (given) => void selectionFrom(given),
-    changes: true,
-    asks: true,
-    async run({ operations, given, signed, show, confirm }) {
-      const selection = selectionFrom(given)
-      const { letters } = await operations.letters.preview(selection)
-      await confirm(`${counted(letters, 'dead letter')} will be gone for good. Discard?`)
-      const discarded = await operations.letters.discard(selection, signed)
-      show({ discarded }, () => `${counted(discarded, 'dead letter')} discarded.\n`)
-      return 0
-    },
-  },
+    countedFirst: async ({ operations }, selection) => (await operations.letters.preview(selection)).letters,
+  }),
   {
     name: 'redrives',
     summary: 'lists redrives, the latest first',

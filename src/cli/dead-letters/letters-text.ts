@@ -2,18 +2,12 @@ import type { CountedGroup, DeadLetter, RedrivePreview, RedriveStatus } from '..
 import type { Desk } from '../operator-command.ts'
 import { onOneLine } from '../output/table.ts'
 import { counted, timeOf } from '../output/wording.ts'
+import type { ParkedKind } from '../parked-actions.ts'
 
-export function lettersText(desk: Pick<Desk, 'table'>, letters: readonly DeadLetter[]): string {
-  return desk.table(letters, [
-    { title: 'place', of: ({ sequence }) => sequence },
-    { title: 'handler', of: ({ handler }) => handler, cut: true },
-    { title: 'key', of: ({ key }) => key, cut: true },
-    { title: 'type', of: ({ type }) => type, cut: true },
-    { title: 'tries', of: ({ attempts }) => attempts },
-    { title: 'died', of: ({ diedAt }) => timeOf(diedAt) },
-    { title: 'reason', of: ({ reason }) => reason },
-    { title: 'error', of: ({ errors }) => errors.at(-1)?.message, cut: true },
-  ])
+export const deadLetters: ParkedKind<DeadLetter> = {
+  one: 'dead letter',
+  of: ({ letters }) => letters,
+  when: { title: 'died', of: ({ diedAt }) => timeOf(diedAt) },
 }
 
 export function groupsText(desk: Pick<Desk, 'table'>, groups: readonly CountedGroup[]): string {

@@ -1,9 +1,10 @@
 import { UsageError } from '../command.ts'
 import { followRedrive } from '../dead-letters/follow-redrive.ts'
-import { lettersText, previewText } from '../dead-letters/letters-text.ts'
+import { deadLetters, previewText } from '../dead-letters/letters-text.ts'
 import { type Desk, operatorCommand } from '../operator-command.ts'
 import type { GivenOptions } from '../options.ts'
 import { counted, spanOf, timeOf } from '../output/wording.ts'
+import { parkedText } from '../parked-actions.ts'
 import { pageOptions } from '../selection-options.ts'
 
 export const outgoingCommand = operatorCommand(
@@ -51,7 +52,7 @@ export const outgoingCommand = operatorCommand(
       const page = { limit: desk.given.number('limit') ?? 50, after: placeFrom(desk.given) }
       if (refused !== undefined) {
         const letters = await desk.operations.letters.list({ handler: `>${refused}` }, page)
-        desk.show(letters, () => (letters.length === 0 ? 'There is none.\n' : lettersText(desk, letters)))
+        desk.show(letters, () => (letters.length === 0 ? 'There is none.\n' : parkedText(desk, deadLetters, letters)))
         return 0
       }
       const delayed = await desk.operations.outgoing.delayed({}, page)

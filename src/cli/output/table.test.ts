@@ -28,3 +28,18 @@ test('in a pipe nothing is cut, and nothing but text gets through', () => {
   expect(lines[1]).toContain('x'.repeat(90))
   expect(lines[2]).toContain('a�[2Jb c�d')
 })
+
+test('wide characters take two columns, and are never cut in half', () => {
+  const lines = table(
+    [{ key: '😀'.repeat(30) }, { key: '订单'.repeat(20) }, { key: 'a'.repeat(40) }],
+    [
+      { title: 'key', of: ({ key }) => key, cut: true },
+      { title: 'n', of: () => 1 },
+    ],
+    { isTTY: true, columns: 24, write() {} },
+  )
+    .trimEnd()
+    .split('\n')
+  expect(lines.slice(1)).toEqual([`${'😀'.repeat(10)}…  1`, `${'订单'.repeat(5)}…  1`, `${'a'.repeat(20)}…  1`])
+  expect(lines.join('').isWellFormed()).toBe(true)
+})

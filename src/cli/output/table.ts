@@ -15,7 +15,7 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   const cells = rows.map((row) => columns.map(({ of }) => cellOf(of(row))))
   const isNumber = columns.map(({ of }) => rows.length > 0 && rows.every((row) => typeof (of(row) ?? 0) === 'number'))
   const wanted = columns.map(({ title }, place) =>
-    Math.max(title.length, ...cells.map((row) => (row[place] as string).length)),
+    Math.max(title.length, ...cells.map((row) => widthOf(row[place] as string))),
   )
   const widths = out.isTTY ? fitted(wanted, columns, out.columns ?? 80) : wanted
   const line = (texts: readonly string[]): string =>
@@ -55,10 +55,35 @@ export function onOneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').replaceAll(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '�')
 }
 
+/** The same for texts that have lines and indentation, such as an error with advice below it. */
+export function plainLines(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n\t]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '�')
+}
+
 function shortened(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, Math.max(1, width - 1))}…`
+  if (widthOf(text) <= width) return text
+  let cut = ''
+  let left = Math.max(1, width - 1)
+  // By characters: half of one is no text.
+  for (const character of text) {
+    left -= widthOf(character)
+    if (left < 0) break
+    cut += character
+  }
+  return `${cut}…`
 }
 
 function padded(text: string, width: number, toTheRight: boolean): string {
-  return toTheRight ? text.padStart(width) : text.padEnd(width)
+  const padding = ' '.repeat(Math.max(0, width - widthOf(text)))
+  return toTheRight ? padding + text : text + padding
+}
+
+const wide =
+  /[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u
+
+/** In columns of a terminal: Chinese, Japanese and Korean characters and most emoji take two. */
+function widthOf(text: string): number {
+  let width = 0
+  for (const character of text) width += wide.test(character) ? 2 : 1
+  return width
 }

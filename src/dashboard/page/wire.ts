@@ -45,6 +45,7 @@ export type Story = Omit<Wire<messages.MessageStory>, 'message' | 'handlers' | '
   }
 }
 export type OutgoingRow = Wire<Omit<operations.OutgoingView, 'body' | 'headers'>>
+export type ParkedRow = Row<operations.ParkedView>
 export type LetterRow = Row<operations.DeadLetter>
 export type Letter = Whole<operations.DeadLetter>
 export type WaitingRow = Row<operations.WaitingRetry>

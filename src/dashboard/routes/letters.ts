@@ -1,21 +1,15 @@
 import type { RecordKey } from '../../contracts/index.ts'
 import type { LetterGroup, RedriveOptions } from '../../operations/index.ts'
 import { checkPermission } from '../guard.ts'
-import { filterFrom, numberFrom, pageOf, selectionFrom } from '../input.ts'
+import { filterFrom, numberFrom, selectionFrom } from '../input.ts'
 import { Refusal } from '../refusal.ts'
 import type { Call, Route } from '../route.ts'
+import { parkedRoutes } from './parked.ts'
 
 const redriveSettings = ['canary', 'perSecond', 'stopAfterFailures']
 
 export const letterRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    path: 'api/letters',
-    needs: 'read',
-    async run({ operations, query, shown }) {
-      return (await operations.letters.list(filterFrom(query), pageOf(query))).map((letter) => shown.row(letter))
-    },
-  },
+  ...parkedRoutes('letters', ({ letters }) => letters),
   {
     method: 'GET',
     path: 'api/letters/groups',
@@ -23,15 +17,6 @@ export const letterRoutes: readonly Route[] = [
     shared: true,
     run: async ({ operations, query }) =>
       await operations.letters.groups(filterFrom(query), numberFrom(query, 'limit')),
-  },
-  {
-    method: 'GET',
-    path: 'api/letters/one',
-    needs: 'read',
-    async run({ operations, query, shown }) {
-      const letter = await operations.letters.get(keyFrom(query))
-      return letter && shown.parked(letter)
-    },
   },
   {
     // A list of letters is too long for an address.
@@ -53,15 +38,6 @@ export const letterRoutes: readonly Route[] = [
       )
       const options = { ...call.signed(given), ...settings, ...edit } as RedriveOptions
       return await call.operations.letters.redrive(selection, options)
-    },
-  },
-  {
-    method: 'POST',
-    path: 'api/letters/discard',
-    needs: 'operate',
-    async run({ operations, input, signed }) {
-      const given = await input()
-      return { discarded: await operations.letters.discard(selectionFrom(given.selection), signed(given)) }
     },
   },
   {
@@ -99,10 +75,6 @@ export const letterRoutes: readonly Route[] = [
     },
   },
 ]
-
-export function keyFrom(query: URLSearchParams): RecordKey {
-  return { handler: query.get('handler') ?? '', key: query.get('key') ?? '' }
-}
 
 /** Somebody who has seen only a part of a body would write only that part back. */
 async function editedBody(
