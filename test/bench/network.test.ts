@@ -31,10 +31,13 @@ describe.skipIf(!postgres.available || missing !== undefined)('bench -- network'
     const withGoals = rows.filter(({ goal }: Row) => goal !== undefined)
     expect(Object.fromEntries(withGoals.map(({ name, goal }: Row) => [name, goal?.atLeast]))).toEqual({
       'handlers-key': 1.5,
+      'handlers-key-800-in-flight': 1.5,
       'handlers-interleaved': 7,
+      'handlers-interleaved-800-in-flight': 7,
       'handlers-hot': 1,
       'handlers-hot-10-in-flight': 1,
       batch: 15,
+      'batch-800-in-flight': 15,
       duplicates: 50,
       'once-10-in-flight': 0.98,
       'once-result-10-in-flight': 0.98,
