@@ -39,6 +39,27 @@ interface ResultHeader {
   readonly serverStatus?: number
 }
 
+/** As mysql2 describes it. */
+interface Column {
+  readonly columnType?: number
+  readonly characterSet?: number
+}
+
+/** Whole numbers, in the protocol: the only columns of ours that the server writes in the encoding of the session. */
+const numbers = new Set([1, 2, 3, 8, 9])
+
+/** Whether somebody has had results written in an encoding in which a digit is more than a byte. */
+function isMisread(row: readonly Cell[] | undefined, columns: readonly Column[] = []): boolean {
+  return columns.some(({ columnType = -1 }, at) => numbers.has(columnType) && row?.[at]?.includes(0) === true)
+}
+
+function misread(): JustonceError {
+  return new JustonceError('STORE_DENIED', {
+    message:
+      'Other code has left this session with an encoding for results (character_set_results) in which the store cannot read numbers.',
+  })
+}
+
 export async function runOn(
   connection: Pick<MysqlConnectionShape, 'query'>,
   sql: string,
@@ -51,7 +72,11 @@ export async function runOn(
 
 export async function ask(connection: Pick<MysqlConnectionShape, 'query'>, sql: string): Promise<Answer> {
   try {
-    const [result] = (await connection.query({ sql, ...asBytes })) as [readonly (readonly Cell[])[] | ResultHeader]
+    const [result, columns] = (await connection.query({ sql, ...asBytes })) as [
+      readonly (readonly Cell[])[] | ResultHeader,
+      (readonly Column[])?,
+    ]
+    if (Array.isArray(result) && isMisread(result[0], columns)) throw misread()
     if (Array.isArray(result)) return { rows: result, count: result.length, status: serverFlags.inTransaction }
     const { affectedRows = 0, serverStatus = 0 } = result as ResultHeader
     return { rows: [], count: affectedRows, status: serverStatus }

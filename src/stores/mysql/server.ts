@@ -23,8 +23,8 @@ export async function askServer(
   // Looked up in the catalog, because a case-insensitive server has its own spelling.
   const { rows } = await ask(
     native,
-    `SELECT VERSION(), @@GLOBAL.innodb_rollback_on_timeout, @@SESSION.max_allowed_packet,
-       (SELECT schema_name FROM information_schema.schemata WHERE schema_name = CONVERT(${wanted} USING utf8)
+    `SELECT ${inUtf8('VERSION()')}, ${inUtf8('@@GLOBAL.innodb_rollback_on_timeout')}, ${inUtf8('@@SESSION.max_allowed_packet')},
+       (SELECT ${inUtf8('schema_name')} FROM information_schema.schemata WHERE schema_name = CONVERT(${wanted} USING utf8)
         ORDER BY BINARY schema_name = ${wanted} DESC LIMIT 1) LIMIT 1`,
   )
   const [version, onTimeout, maxPacket, database] = rows[0] as readonly Cell[]
@@ -36,6 +36,11 @@ export async function askServer(
     sessionDatabase,
     database: sessionDatabase,
   }
+}
+
+/** Whatever encoding somebody has left for the results of the session: the answer is kept for all of them. */
+function inUtf8(value: string): string {
+  return `CAST(CONVERT(${value} USING utf8) AS BINARY)`
 }
 
 interface PoolWithConfig {

@@ -32,6 +32,11 @@ const users = [
   ...['character_set_client', 'character_set_connection', 'character_set_results', 'collation_connection'],
 ]
 
+/** In these a number is more bytes than its digits, so nothing that we read would be what it is. All others leave digits alone. */
+const wide = `'utf16', 'utf16le', 'utf32', 'ucs2'`
+const narrow = (results: string) =>
+  `@@SESSION.character_set_results = IF(${results} IN (${wide}), 'utf8mb4', ${results})`
+
 const keptAs = (name: string) => `@justonce_${name}`
 const keep = (name: string) => `${keptAs(name)} = @@SESSION.${name}`
 const giveBack = (name: string) => `@@SESSION.${name} = ${keptAs(name)}`
@@ -42,7 +47,7 @@ const giveBack = (name: string) => `@@SESSION.${name} = ${keptAs(name)}`
  */
 export function takeSession(server: Server, limits: SessionLimits): string {
   const kept = [...Object.values(ours(server)), ...users].map(keep)
-  return `SET ${[...kept, ...settings(server, limits)].join(', ')}`
+  return `SET ${[...kept, ...settings(server, limits), narrow('@@SESSION.character_set_results')].join(', ')}`
 }
 
 /** The number of the error by which a session reports that it is in another database: a wrong value. */
@@ -98,7 +103,7 @@ export function baselineOf(server: Server, limits: SessionLimits): Baseline {
     names: new Set([...names, 'TX_ISOLATION', 'TX_READ_ONLY', 'TRANSACTION_ISOLATION', 'TRANSACTION_READ_ONLY']),
     statements: [
       ...(sessionDatabase === undefined ? [] : [`USE ${quotedName(sessionDatabase)}`]),
-      `SET ${[...users.map(giveBack), ...settings(server, limits)].join(', ')}`,
+      `SET ${[...users.map(giveBack), ...settings(server, limits), narrow(keptAs('character_set_results'))].join(', ')}`,
     ],
   }
 }
