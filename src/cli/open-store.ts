@@ -15,7 +15,12 @@ export const storeOptions = {
   config: {
     kind: 'text',
     value: 'file',
-    text: 'exports the app or the store. Default: justonce.config.ts (.mts, .js, .mjs) in the current folder',
+    text: 'exports the app, the store, or what sharded() has returned. Default: justonce.config.ts (.mts, .js, .mjs) in the current folder',
+  },
+  shard: {
+    kind: 'text',
+    value: 'name',
+    text: 'one shard of a config that exports what sharded() has returned. Default: all of them, one after the other',
   },
   prefix: {
     kind: 'text',
@@ -27,6 +32,8 @@ export const storeOptions = {
 
 /** What a command works with. */
 export interface Opened {
+  /** Its name, if there are several. */
+  readonly shard?: string | undefined
   readonly store: Store
   /** Those of the app, if there is one: it knows its handlers. */
   readonly operations: Operations
@@ -36,20 +43,33 @@ export interface Opened {
 
 const configs = ['ts', 'mts', 'js', 'mjs'].map((ending) => `justonce.config.${ending}`)
 
-export async function openStore(given: Pick<GivenOptions, 'text'>): Promise<Opened> {
-  const [store, config] = [given.text('store'), given.text('config')]
+/** One, or one for each shard. */
+export async function openStores(given: Pick<GivenOptions, 'text'>): Promise<readonly [Opened, ...Opened[]]> {
+  const [store, config, shard] = [given.text('store'), given.text('config'), given.text('shard')]
   if (store !== undefined && config !== undefined) throw new UsageError('--store and --config do not go together.')
-  if (store !== undefined) return await openGiven(store, given)
   const file = config ?? configs.find((name) => existsSync(name))
-  if (file !== undefined) return await openFile(file)
   const fromEnvironment = process.env.JUSTONCE_STORE
-  if (fromEnvironment !== undefined && fromEnvironment !== '') return await openGiven(fromEnvironment, given)
+  if (store !== undefined) return chosen(await openGiven(store, given), shard)
+  if (file !== undefined) return chosen(await openFile(file), shard)
+  if (fromEnvironment !== undefined && fromEnvironment !== '')
+    return chosen(await openGiven(fromEnvironment, given), shard)
   throw new UsageError(
     'which store? Give --store <url or file>, set JUSTONCE_STORE, or export the app from a justonce.config.ts in this folder.',
   )
 }
 
-async function openGiven(text: string, given: Pick<GivenOptions, 'text'>): Promise<Opened> {
+type OneOrMore = readonly [Opened, ...Opened[]]
+
+function chosen(all: OneOrMore, shard: string | undefined): OneOrMore {
+  if (shard === undefined) return all
+  const names = all.flatMap(({ shard }) => shard ?? [])
+  if (names.length === 0) throw new UsageError('--shard goes with a config that exports what sharded() has returned.')
+  const found = all.find((each) => each.shard === shard)
+  if (found === undefined) throw new UsageError(`there is no shard ${shard}. Give one of: ${names.join(', ')}.`)
+  return [found]
+}
+
+async function openGiven(text: string, given: Pick<GivenOptions, 'text'>): Promise<OneOrMore> {
   const scheme = /^([a-z]+):/i.exec(text)?.[1]?.toLowerCase()
   const isUrl = scheme !== undefined && Object.hasOwn(openers, scheme) && !existsSync(text)
   const [prefix, schema] = [given.text('prefix'), given.text('schema')]
@@ -63,7 +83,7 @@ async function openGiven(text: string, given: Pick<GivenOptions, 'text'>): Promi
     await store.close().catch(() => {})
     await close()
   }
-  return { store, operations: operations(store), hasApp: false, close: closeBoth }
+  return [{ store, operations: operations(store), hasApp: false, close: closeBoth }]
 }
 
 type Names = { readonly prefix: string | undefined; readonly schema: string | undefined }
@@ -121,30 +141,42 @@ interface AppLike {
   stop(): Promise<void>
 }
 
-async function openFile(file: string): Promise<Opened> {
+async function openFile(file: string): Promise<OneOrMore> {
   const { default: byDefault, store: namedStore, app: namedApp } = await importFile(file)
   const found = [byDefault, namedApp, namedStore].filter((each) => each !== undefined)
-  const app = found.find(isApp)
-  if (app !== undefined) {
-    const close = async (): Promise<void> => {
-      await app.stop().catch(() => {})
-      await app.store.close().catch(() => {})
-    }
-    return { store: app.store, operations: app.operations, hasApp: true, close }
+  const sharded = found.find(isSharded)
+  if (sharded !== undefined) {
+    const opened = Object.entries(sharded.apps).map(([shard, app]) => ({ shard, ...ofApp(app) }))
+    return opened as unknown as OneOrMore
   }
+  const app = found.find(isApp)
+  if (app !== undefined) return [ofApp(app)]
   const store = found.find(isStore)
   if (store !== undefined)
-    return {
-      store,
-      operations: operations(store),
-      hasApp: false,
-      close: async () => await store.close().catch(() => {}),
-    }
+    return [
+      {
+        ...{ store, operations: operations(store), hasApp: false },
+        close: async () => await store.close().catch(() => {}),
+      },
+    ]
   const [first] = found
   const instead = first === undefined ? 'exports no store' : `exports ${described(first)} instead of a store`
   throw new UsageError(
     `${file} ${instead}. Export it as default or as 'store', for example: export default postgresStore({ pool })`,
   )
+}
+
+function ofApp(app: AppLike): Opened {
+  const close = async (): Promise<void> => {
+    await app.stop().catch(() => {})
+    await app.store.close().catch(() => {})
+  }
+  return { store: app.store, operations: app.operations, hasApp: true, close }
+}
+
+function isSharded(value: unknown): value is { readonly apps: Readonly<Record<string, AppLike>> } {
+  if (typeof value !== 'object' || value === null || !('apps' in value) || !('reassign' in value)) return false
+  return Object.values(value.apps as object).every(isApp)
 }
 
 function isStore(value: unknown): value is Store {

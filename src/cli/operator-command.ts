@@ -2,7 +2,8 @@ import { userInfo } from 'node:os'
 import type { WhoAndWhy } from '../operations/index.ts'
 import { type Command, type Described, parsing, UsageError } from './command.ts'
 import { helpOf, helpOfAll } from './help.ts'
-import { type Opened, openStore, storeOptions } from './open-store.ts'
+import { onEachShard } from './on-each-shard.ts'
+import { type Opened, openStores, storeOptions } from './open-store.ts'
 import { type GivenOptions, type OptionSpec, parseOptions } from './options.ts'
 import { type Column, table } from './output/table.ts'
 import { jsonOf } from './output/wording.ts'
@@ -23,6 +24,8 @@ export interface Action extends Described {
   readonly asks?: boolean | undefined
   /** The tables need not be up to date. */
   readonly anySchema?: boolean | undefined
+  /** It is run once, and does what it does for all shards by itself. */
+  readonly allShards?: boolean | undefined
   /** Throws if what was given makes no sense; before a store is opened. */
   check?(given: GivenOptions): void
   run(desk: Desk): Promise<number>
@@ -30,6 +33,8 @@ export interface Action extends Described {
 
 /** What an action works with. */
 export interface Desk extends Opened {
+  /** All shards; only this one if there are none. */
+  readonly all: readonly Opened[]
   readonly given: GivenOptions
   readonly terminal: Terminal
   readonly isJson: boolean
@@ -75,14 +80,17 @@ export function operatorCommand(
       const specs = { ...optionsOf(action), ...everywhere }
       const given = parsing(helpFor(args), () => parseOptions(rest, specs, action.takes))
       parsing(helpFor(args), () => action.check?.(given))
-      const opened = await openStore(given)
-      try {
-        return await reaching(opened.store, async () => {
+      const all = await openStores(given)
+      const runIn = (opened: Opened, at: Terminal): Promise<number> =>
+        reaching(opened.store, async () => {
           if (action.anySchema !== true) await opened.store.schema.check()
-          return await action.run(deskFor(opened, given, terminal))
+          return await action.run(deskFor(opened, given, at, all))
         })
+      try {
+        if (all.length === 1 || action.allShards === true) return await runIn(all[0], terminal)
+        return await onEachShard(all, terminal, { isJson: given.flag('json'), run: runIn })
       } finally {
-        await opened.close().catch(() => {})
+        for (const opened of all) await opened.close().catch(() => {})
       }
     },
   }
@@ -102,11 +110,12 @@ function choose(
   throw new UsageError(`${asked} Give one of: ${actions.map((each) => each.name).join(', ')}.\n\n${help}`)
 }
 
-function deskFor(opened: Opened, given: GivenOptions, terminal: Terminal): Desk {
+function deskFor(opened: Opened, given: GivenOptions, terminal: Terminal, all: readonly Opened[]): Desk {
   const isJson = given.flag('json')
   const why = given.text('why')
   return {
     ...opened,
+    all,
     given,
     terminal,
     isJson,

@@ -3,6 +3,7 @@ import { jsonAnswer, pageAnswer, refusedAnswer, secured } from './answers.ts'
 import { accessOf, checkHost, checkOrigin, checkPermission } from './guard.ts'
 import { readInput } from './input.ts'
 import { type NodeHandler, nodeHandler } from './node-handler.ts'
+import { areShards, handleShards, type OfShards } from './of-shards.ts'
 import { type Access, type DashboardOptions, type Decided, decideOptions } from './options.ts'
 import { page } from './page.generated.ts'
 import { Refusal, refusalOf } from './refusal.ts'
@@ -20,14 +21,20 @@ export interface Dashboard {
 }
 
 /**
- * A page for operators, and what it asks the store.
+ * A page for operators, and what it asks the store. With the operations of several shards by name, each has a page below its name, and a
+ * page above them leads there.
  *
  * ```ts
  * const { nodeHandler } = dashboard(app.operations, { token: process.env.DASHBOARD_TOKEN })
  * createServer(nodeHandler).listen(4000, '127.0.0.1')
  * ```
  */
-export function dashboard(operations: Operations, options: DashboardOptions): Dashboard {
+export function dashboard(operations: Operations | OfShards, options: DashboardOptions): Dashboard {
+  const handle = areShards(operations) ? handleShards(operations, options, handlerOf) : handlerOf(operations, options)
+  return { handle, nodeHandler: nodeHandler(handle) }
+}
+
+function handlerOf(operations: Operations, options: DashboardOptions): Dashboard['handle'] {
   const decided = decideOptions(options)
   const answers = new SharedAnswers()
   const showPage = pageAnswer(page)
@@ -61,7 +68,7 @@ export function dashboard(operations: Operations, options: DashboardOptions): Da
     }
   }
 
-  const handle = async (request: Request): Promise<Response> => {
+  return async (request) => {
     try {
       return await answer(request)
     } catch (error) {
@@ -69,7 +76,6 @@ export function dashboard(operations: Operations, options: DashboardOptions): Da
       return refusedAnswer(refusal, refusal.status === 405 ? { allow: 'GET, POST' } : {})
     }
   }
-  return { handle, nodeHandler: nodeHandler(handle) }
 }
 
 function pathWithin(pathname: string, { path }: Pick<Decided, 'path'>): string {

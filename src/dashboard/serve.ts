@@ -4,6 +4,7 @@ import { type AddressInfo, isIP } from 'node:net'
 import { checkOptions, JustonceError } from '../errors/index.ts'
 import type { Operations } from '../operations/index.ts'
 import { dashboard } from './dashboard.ts'
+import type { OfShards } from './of-shards.ts'
 import { type DashboardOptions, shortestToken } from './options.ts'
 
 /** What `serveDashboard()` takes. */
@@ -29,7 +30,10 @@ export const defaultPort = 4321
 const local = ['localhost', '127.0.0.1', '[::1]']
 
 /** Serves the dashboard alone. Rejects if the port is taken. */
-export async function serveDashboard(operations: Operations, options: ServeOptions = {}): Promise<DashboardServer> {
+export async function serveDashboard(
+  operations: Operations | OfShards,
+  options: ServeOptions = {},
+): Promise<DashboardServer> {
   checkOptions(options, ['host', 'port', 'token', 'by', 'redact', 'secretHeaders'], 'serveDashboard()')
   const { host = '127.0.0.1', port = defaultPort, token, by, redact, secretHeaders } = options
   const isLocal = isLoopback(host)

@@ -15,6 +15,7 @@ export const dashboardCommand = operatorCommand(
     name: '',
     summary: 'serves a page that shows all of this, and does it',
     about,
+    allShards: true,
     options: {
       host: { kind: 'text', value: 'address', text: 'where it listens. Default: 127.0.0.1, for this machine only' },
       port: { kind: 'number', text: `Default: ${defaultPort}; 0 for one that is free` },
@@ -38,10 +39,16 @@ function tokenOf(given: Desk['given']): string | undefined {
   return token === '' ? undefined : token
 }
 
-async function serve({ operations, given, terminal, isJson }: Desk): Promise<number> {
+async function serve({ operations, all, given, terminal, isJson }: Desk): Promise<number> {
   const token = tokenOf(given)
   const [host, port] = [given.text('host'), given.number('port')]
-  const server = await serveDashboard(operations, { host, port, token, by: userInfo().username }).catch((error) => {
+  const byShard = Object.fromEntries(all.map(({ shard, operations }) => [shard, operations]))
+  const server = await serveDashboard(all.length > 1 ? byShard : operations, {
+    host,
+    port,
+    token,
+    by: userInfo().username,
+  }).catch((error) => {
     if (isJustonceError(error)) throw error
     throw new UsageError(`it cannot listen there: ${error.message}. Another one may be running: try --port 0.`)
   })
