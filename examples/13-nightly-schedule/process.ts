@@ -18,12 +18,13 @@ app.on('report.due', 'write-report', (message, { tx }) => {
 await app.start()
 
 // The naive way: a timer in every process.
-setTimeout(
-  function write() {
-    // A timer may be a little early: it is still the same night.
-    const tick = Math.round(Date.now() / 1_000)
-    setTimeout(write, (tick + 1) * 1_000 - Date.now())
-    void store.transaction(async (tx) => tx.prepare("insert into reports values ('naive', ?)").run(tick))
-  },
-  1_000 - (Date.now() % 1_000),
-)
+function writeAt(night: number): void {
+  setTimeout(
+    () => {
+      void store.transaction(async (tx) => tx.prepare("insert into reports values ('naive', ?)").run(night))
+      writeAt(night + 1)
+    },
+    night * 1_000 - Date.now(),
+  )
+}
+writeAt(Math.ceil(Date.now() / 1_000))
