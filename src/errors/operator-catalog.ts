@@ -29,7 +29,7 @@ export const operatorCatalog = {
     fix: 'Redrive or discard the parked message instead.',
   },
   RECORD_UNREADABLE: {
-    title: 'What the inbox holds for a message cannot be read, so nobody knows whether it was handled',
-    fix: 'Check what wrote to the key that the error names. Restore the record from a backup, or remove the key if the message may run.',
+    title: 'What a key of the store holds is not what the store keeps there, so it does not work with it',
+    fix: 'Check what wrote to the key that the error names, and remove or restore it. Without its record a message runs again; without a list, what was in it is not found.',
   },
 } as const

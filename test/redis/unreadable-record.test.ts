@@ -7,6 +7,8 @@ import { connected, freshTag, isolatedStore, type TestClient } from './open-redi
 
 const redis = await requireServer('redis')
 const handler = 'tag-note'
+/** The type of a key that holds no text at all. */
+const aHash = 'hash'
 const request = (key: string) => ({ handler, key, fingerprint: undefined })
 
 /** Another program has written there, or a value was cut off. */
@@ -22,12 +24,16 @@ describe.skipIf(!redis.available)('a record that cannot be read', () => {
     const store = isolatedStore(client, tag)
     await store.transaction((tx) => store.inbox.claim(tx, [request('bad')]))
     const [name = ''] = await client.keys(`*{${tag}}*inbox:*`)
-    const spoil = () => client.set(name, value)
+    const spoil = async (): Promise<void> => {
+      await client.del(name)
+      if (value === aHash) await client.hSet(name, 'a', 'b')
+      else await client.set(name, value)
+    }
     await spoil()
     return { store, name, spoil, counter: `effects:{${tag}}` }
   }
 
-  test.each(['', 'p', 'z1 -', 'p17 ', 'garbage', '{"json":1}'])(
+  test.each(['', 'p', 'z1 -', 'p17 ', 'garbage', '{"json":1}', aHash])(
     '%j: its message does not run, and others do',
     async (value) => {
       const { store, name, counter } = await open(value)
@@ -50,7 +56,8 @@ describe.skipIf(!redis.available)('a record that cannot be read', () => {
       expect(await stuck).toMatchObject({ code: 'RECORD_UNREADABLE' })
       await expect.poll(() => ran).toContain('good')
       await app.stop()
-      expect([ran, await client.get(counter), await client.get(name)]).toEqual([['good'], '1', value])
+      expect([ran, await client.get(counter)]).toEqual([['good'], '1'])
+      expect(value === aHash ? await client.type(name) : await client.get(name)).toBe(value)
     },
   )
 
@@ -61,15 +68,18 @@ describe.skipIf(!redis.available)('a record that cannot be read', () => {
     await expect(store.transaction((tx) => store.inbox.forget(tx, [request('bad')]))).rejects.toMatchObject(unreadable)
   })
 
-  test('of a message that is retried: nothing of the attempt is applied', async () => {
-    const { store, name, spoil, counter } = await open('garbage')
-    await store.transaction((tx) => store.parking.park(tx, [{ ...parkedMessage('bad'), handler }]))
-    await spoil()
-    const attempt = store.transaction(async (tx) => {
-      await tx.command('INCR', counter)
-      await store.inbox.update(tx, [{ handler, key: 'bad', state: 'processed' }])
-    })
-    await expect(attempt).rejects.toMatchObject({ code: 'RECORD_UNREADABLE', message: expect.stringContaining(name) })
-    expect(await client.get(counter)).toBeNull()
-  })
+  test.each(['garbage', aHash])(
+    '%s, of a message that is retried: nothing of the attempt is applied',
+    async (value) => {
+      const { store, name, spoil, counter } = await open(value)
+      await store.transaction((tx) => store.parking.park(tx, [{ ...parkedMessage('bad'), handler }]))
+      await spoil()
+      const attempt = store.transaction(async (tx) => {
+        await tx.command('INCR', counter)
+        await store.inbox.update(tx, [{ handler, key: 'bad', state: 'processed' }])
+      })
+      await expect(attempt).rejects.toMatchObject({ code: 'RECORD_UNREADABLE', message: expect.stringContaining(name) })
+      expect(await client.get(counter)).toBeNull()
+    },
+  )
 })

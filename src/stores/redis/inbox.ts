@@ -3,7 +3,7 @@ import { splitChanges } from '../../encoding/split-changes.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { text, texts } from './connection.ts'
 import { rowName } from './names.ts'
-import { claimLetter, partlyLetter, readRecord } from './record-value.ts'
+import { claimLetter, partlyLetter, readRecord, unreadable } from './record-value.ts'
 import { claimScript } from './scripts/claim.ts'
 import type { Transaction } from './transaction.ts'
 import type { Transactions } from './transactions.ts'
@@ -27,6 +27,7 @@ export function redisInbox<Tx extends object>(transactions: Transactions<Tx>): I
       const claimNames = async (names: readonly string[]): Promise<string[]> => {
         for (const name of names) transaction.asked.claims.add(name)
         const [seen = '', ...answers] = texts(await connection.run(claimScript, transaction.token, leaseMs, ...names))
+        if (seen === '') throw unreadable(`${connection.prefix}epoch`)
         epoch = seen
         for (const [place, answer] of answers.entries())
           if (answer === ourClaim) transaction.held.add(names[place] as string)

@@ -46,5 +46,7 @@ export function recordTail(fingerprint: Uint8Array | undefined, result: string |
 }
 
 export function unreadable(name: string): JustonceError {
-  return new JustonceError('RECORD_UNREADABLE', { message: `The value of the key ${name} is no record of this store.` })
+  return new JustonceError('RECORD_UNREADABLE', {
+    message: `The value of the key ${name} is not what this store keeps there.`,
+  })
 }

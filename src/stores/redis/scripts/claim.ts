@@ -1,5 +1,5 @@
 import { script } from '../connection.ts'
-import { holdersLua, preludeLua } from './shared.ts'
+import { holdersLua, preludeLua, recordLua } from './shared.ts'
 
 /**
  * A failover changes the replication id: what was acknowledged just before it may be lost, and caches must not hide that. If
@@ -9,7 +9,8 @@ const epochLua = `
 local function epoch()
   local info = redis.pcall('INFO', 'replication')
   local id = type(info) == 'string' and string.match(info, 'master_replid:(%w+)') or clock[1] .. clock[2]
-  local counter = redis.call('GET', P .. 'epoch')
+  local counter = recordAt(P .. 'epoch')
+  if counter == notText then return '' end
   if not counter then
     counter = clock[1] .. clock[2] .. ':0'
     redis.call('SET', P .. 'epoch', counter)
@@ -20,18 +21,21 @@ end
 
 /**
  * Arguments: token, lease, then the names of records. Takes them in order up to the first that another transaction has
- * claimed. Returns the epoch, then for each one taken or known what is there now: our claim, or the record.
+ * claimed. Returns the epoch, then for each one taken or known what is there now: our claim, or the record. An empty epoch
+ * comes alone: its key holds no text.
  */
 export const claimScript = script(
   preludeLua,
   holdersLua,
+  recordLua,
   epochLua,
   `
 local claim = 'C' .. ARGV[2]
 local answers = { epoch() }
+if answers[1] == '' then return answers end
 for i = 4, #ARGV do
   local key = P .. 'inbox:' .. ARGV[i]
-  local value = redis.call('GET', key)
+  local value = recordAt(key)
   if not value then
     redis.call('SET', key, claim, 'PX', ARGV[3])
     value = claim

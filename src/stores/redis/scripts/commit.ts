@@ -2,9 +2,10 @@ import { stateLetters } from '../../shared/state-letters.ts'
 import { script } from '../connection.ts'
 import { partlyLetter, recordPattern } from '../record-value.ts'
 import { keepFactLua } from './facts.ts'
+import { foreignLua } from './foreign.ts'
 import { queueLua } from './queue-rows.ts'
 import { deniedLua } from './rights.ts'
-import { preludeLua, rowsLua } from './shared.ts'
+import { preludeLua, recordLua, rowsLua } from './shared.ts'
 
 /**
  * Everything a transaction does, in one step. Arguments: token; the time for error histories; how many claims, then five for
@@ -12,13 +13,15 @@ import { preludeLua, rowsLua } from './shared.ts'
  * then their names; then the actions, each as its kind, the number of its arguments, and these.
  *
  * Nothing is written before it is checked that every claim, lock and row of a queue is ours, that every command is allowed,
- * that every changed key holds a record, and that every fact is as it was seen. After that, a failing command cannot roll back
- * those before it: the records of its group are marked, so that nobody runs their messages again.
+ * that every changed key holds what the store has put there, and that every fact is as it was seen. After that, a failing
+ * command cannot roll back those before it: the records of its group are marked, so that nobody runs their messages again.
  */
 export const commitScript = script(
   preludeLua,
+  recordLua,
   rowsLua,
   queueLua,
+  foreignLua,
   keepFactLua,
   deniedLua,
   `
@@ -32,7 +35,7 @@ local claims = tonumber(ARGV[4])
 local locksAt = 5 + claims * 5
 local locks = tonumber(ARGV[locksAt])
 for i = 5, locksAt - 1, 5 do
-  if redis.call('GET', P .. 'inbox:' .. ARGV[i]) ~= 'C' .. token then return { 'lost', ARGV[i] } end
+  if recordAt(P .. 'inbox:' .. ARGV[i]) ~= 'C' .. token then return { 'lost', ARGV[i] } end
 end
 for i = locksAt + 1, locksAt + locks do
   if redis.call('GET', P .. 'lock:' .. ARGV[i]) ~= token then return { 'lost', ARGV[i] } end
@@ -43,10 +46,12 @@ if missing then return redis.error_reply('NOPERM the store may not call ' .. mis
 local at = firstAction
 while at <= #ARGV do
   local last = at + 1 + tonumber(ARGV[at + 1])
+  local other = ARGV[at] ~= 'command' and foreignIn(ARGV[at], { unpack(ARGV, at + 2, last) })
+  if other then return { 'unreadable', other } end
   if ARGV[at] == 'command' and #denied({ { unpack(ARGV, at + 3, last) } }) > 0 then return { 'denied', ARGV[at + 3] } end
   if ARGV[at] == 'update' then
     local key = P .. 'inbox:' .. ARGV[at + 3]
-    local value = redis.call('GET', key)
+    local value = recordAt(key)
     if value and string.sub(value, 1, 1) ~= 'C' and not string.find(value, '${recordPattern}') then return { 'unreadable', key } end
   end
   local still = ARGV[at] == 'remove' and ARGV[at + 4] or ARGV[at] == 'expect' and 'there' or ''
@@ -89,7 +94,7 @@ function does.command(a)
 end
 function does.update(a)
   local key = P .. 'inbox:' .. a[2]
-  local value = redis.call('GET', key)
+  local value = recordAt(key)
   if partly[a[1]] or not value or string.sub(value, 1, 1) == 'C' then return end
   keep(key, a[3] .. now .. ' ' .. string.match(value, '^%l%d+ (%S+)') .. a[5], a[4])
 end
@@ -98,7 +103,7 @@ function does.epoch()
 end
 function does.forget(a)
   local key = P .. 'inbox:' .. a[1]
-  local letter = string.sub(redis.call('GET', key) or 'C', 1, 1)
+  local letter = string.sub(recordAt(key) or 'C', 1, 1)
   if letter == 'C' or letter == '${stateLetters.parked}' then return end
   redis.call('DEL', key)
 end

@@ -11,6 +11,16 @@ local function lowest(zset)
 end
 `
 
+/** Another program may have put there what is no text: then it is something that cannot be read, and not the fault of the others. */
+export const recordLua = `
+local notText = 'no text'
+local function recordAt(key)
+  local value = redis.pcall('GET', key)
+  if type(value) ~= 'table' then return value end
+  return string.find(value.err, 'WRONGTYPE', 1, true) and notText or redis.call('GET', key)
+end
+`
+
 /**
  * Nobody takes a claim or a lock for longer than the lease in its token from now, unless the server's clock was ahead then. It is
  * shortened and not taken away: a holder that is alive renews it in time.
