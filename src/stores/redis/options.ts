@@ -74,7 +74,20 @@ export function checkedOptions(options: IsolatedRedisOptions | LeaseRedisOptions
   const { keyPrefix } = (options.client as { options?: { keyPrefix?: unknown } }).options ?? {}
   if (keyPrefix !== undefined && keyPrefix !== '')
     throw invalid(`The client has the keyPrefix ${JSON.stringify(keyPrefix)}, which scripts do not see. Use hashTag.`)
+  refuseEndlessRepeats(options.client)
   return { client, hashTag, database, leaseMs, commandTimeoutMs, recordTtlMs, onWarning }
+}
+
+/** A server that does not know a script says so, always in the same words, and is sent the script then. */
+function refuseEndlessRepeats(client: RedisClient): void {
+  type Settings = { readonly reconnectOnError?: unknown; readonly redisOptions?: Settings }
+  const { options } = client as { options?: Settings }
+  for (const given of [options?.reconnectOnError, options?.redisOptions?.reconnectOnError]) {
+    if (typeof given !== 'function' || given(new Error('NOSCRIPT No matching script. Please use EVAL.')) !== 2) continue
+    throw invalid(
+      'reconnectOnError of the client returns 2 for NOSCRIPT, so ioredis would send the same command again for ever. Return 2 for READONLY only.',
+    )
+  }
 }
 
 function warnProcess({ code, message }: RedisWarning): void {
