@@ -51,6 +51,19 @@ describe.skipIf(!kafka.available)('partitions that a topic gets later', () => {
     expect(notices).toContainEqual(expect.objectContaining({ code: 'PARTITIONS_CHANGED' }))
   })
 
+  test('are said by a process that hears of them only when it joins the group again', async () => {
+    const notices: TransportNotice[] = []
+    const first = topic.connect({ clientOptions: { metadataMaxAge: 600_000 } })
+    await begin(readingOf(first, { notice: (each) => notices.push(each) }), first)
+    await addPartitions(2)
+    const joined = Promise.withResolvers<void>()
+    readingOf(topic.connect(), { connected: () => joined.resolve() })
+      .take(1)
+      .catch(() => {})
+    await joined.promise
+    expect(notices).toContainEqual(expect.objectContaining({ code: 'PARTITIONS_CHANGED' }))
+  })
+
   test('are read by a process that has none, as soon as there are enough', async () => {
     const members = [topic.connect(), topic.connect()]
     const owners = new Map<string, number>()

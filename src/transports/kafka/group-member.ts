@@ -32,6 +32,8 @@ export class GroupMember {
   #isComparing = false
   /** The number of partitions of each topic when the group was joined. */
   #joinedWith: Readonly<Record<string, number>> = {}
+  /** The number of partitions of each topic that was last reported. */
+  readonly #saidOf = new Map<string, number>()
   #hasLeft = false
 
   constructor(settings: KafkaSettings, options: GroupMemberOptions) {
@@ -98,10 +100,7 @@ export class GroupMember {
     try {
       const metadata = await lookAgain()
       const changed = this.#changedIn(metadata)
-      for (const [topic, count] of changed) {
-        const message = `Topic ${topic} had ${this.#joinedWith[topic]} partitions and now has ${count}.`
-        this.#settings.notice(new JustonceError('PARTITIONS_CHANGED', { message }))
-      }
+      this.#sayChanged(changed)
       if (changed.length > 0) await this.#joinAgain()
       // Not all brokers may know of the change yet, so wait before comparing again.
       await this.#settings.clock.sleep(1_000)
@@ -112,8 +111,20 @@ export class GroupMember {
 
   #changedIn(metadata: KafkaMetadata): [string, number][] {
     if (!this.#isJoined || this.#isJoining || this.#hasLeft) return []
-    const counts = Object.entries(countsOf(metadata))
-    return counts.filter(([topic, count]) => (this.#joinedWith[topic] ?? count) !== count)
+    return this.#otherCounts(countsOf(metadata))
+  }
+
+  #otherCounts(counts: Readonly<Record<string, number>>): [string, number][] {
+    return Object.entries(counts).filter(([topic, count]) => (this.#joinedWith[topic] ?? count) !== count)
+  }
+
+  #sayChanged(changed: readonly [string, number][]): void {
+    for (const [topic, count] of changed) {
+      if (this.#saidOf.get(topic) === count) continue
+      this.#saidOf.set(topic, count)
+      const message = `Topic ${topic} had ${this.#joinedWith[topic]} partitions and now has ${count}.`
+      this.#settings.notice(new JustonceError('PARTITIONS_CHANGED', { message }))
+    }
   }
 
   /** Reads these topics from now on. */
@@ -157,7 +168,11 @@ export class GroupMember {
     if (!this.#hasLeft) await this.#options.handOver(this.#consumer.memberId === null)
     this.#isJoined = false
     if (this.#hasLeft) throw new Error('The member has left the group.')
-    this.#joinedWith = countsOf(metadata)
+    const counts = countsOf(metadata)
+    // The group may be joined again for another reason before we have compared, and afterwards nothing differs any more. A
+    // smaller number is that of a broker that has not heard of the change yet.
+    this.#sayChanged(this.#otherCounts(counts).filter(([topic, count]) => count > (this.#joinedWith[topic] ?? count)))
+    this.#joinedWith = counts
     // Sent to the group with the join. Nobody reads it, but a changed value makes the group assign partitions again. It is also
     // the only place where the client waits for us.
     return Buffer.from(`justonce ${JSON.stringify(this.#joinedWith)}`)
