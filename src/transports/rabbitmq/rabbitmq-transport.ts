@@ -3,12 +3,13 @@ import type { Appetite, Delivery, Transport } from '../../contracts/index.ts'
 import { JustonceError, quiet } from '../../errors/index.ts'
 import { accessRefused, brokerError, replyCode } from './broker-errors.ts'
 import { ChannelLife, type Receipt, type Subscription } from './channel-life.ts'
-import type { AmqpMessage } from './client-shapes.ts'
+import type { AmqpConnection, AmqpMessage } from './client-shapes.ts'
 import { connectBy } from './connect-by.ts'
 import { newLink } from './link.ts'
 import { checkRabbitmqOptions, destinationOf, type RabbitmqTransportOptions } from './options.ts'
 import { newPublisher } from './publisher.ts'
 import { readQueue } from './read-queue.ts'
+import { renewBindings } from './renew-bindings.ts'
 import { subscribeWhenThere } from './subscribe-when-there.ts'
 import { toDeadDelivery, toDelivery } from './to-delivery.ts'
 import { declareTopology, dropsAtItsLimit, readsStream, setupWarnings } from './topology.ts'
@@ -76,6 +77,12 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
     ]
   }
 
+  let mayRenew = true
+  const keepBound = async (connection: AmqpConnection, life: ChannelLife, { report }: Reading): Promise<void> => {
+    if (declare?.bindings === undefined || !mayRenew) return
+    mayRenew = await renewBindings(connection, life, options, { clock, notice: report, whyLost: incoming.whyLost })
+  }
+
   const subscribe = async (reading: Reading): Promise<ChannelLife> => {
     const { connection, channel } = await incoming.open((opened) => opened.createChannel())
     const life = new ChannelLife(channel, { clock, inOrder, whyLost: incoming.whyLost })
@@ -85,6 +92,7 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
       const [live, dead] = subscriptions(reading)
       await life.subscribe(live)
       if (dead !== undefined) await subscribeWhenThere(connection, life, dead, { clock, notice: reading.report })
+      void keepBound(connection, life, reading).catch(onError)
       return life
     } catch (error) {
       await life.close()
