@@ -22,6 +22,8 @@ export class Producer {
   copies = 0
   readonly #options: ProducerOptions
   #soon: string[] = []
+  /** How much waited when that could last be asked, and what has been sent since. */
+  #queued = 0
 
   constructor(options: ProducerOptions) {
     this.#options = options
@@ -57,8 +59,12 @@ export class Producer {
 
   async #isTooMuch(): Promise<boolean> {
     const { world, ratePerSecond } = this.#options
-    const remaining = await world.remaining().catch(() => undefined)
-    return (remaining?.queued ?? 0) > ratePerSecond * 10
+    // On a busy machine a killed server may be away for most of the time, and the queue would grow as long as nobody can be asked.
+    this.#queued = await world.remaining().then(
+      ({ queued }) => queued,
+      () => this.#queued,
+    )
+    return this.#queued > ratePerSecond * 10
   }
 
   /** Until the broker has said yes. Where its answer was lost that makes more copies, as with any producer. */
@@ -69,6 +75,7 @@ export class Producer {
       try {
         await this.#options.world.send(ids)
         this.copies += ids.length
+        this.#queued += ids.length
         return
       } catch (error) {
         if (Date.now() > deadline) throw error
