@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest'
-import type { Permission } from '../../src/dashboard/index.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { dashboard, type Permission } from '../../src/dashboard/index.ts'
 import { routes } from '../../src/dashboard/routes.ts'
+import { justonce } from '../../src/index.ts'
+import { memoryStore, memoryTransport } from '../../src/memory.ts'
 import { openDashboard } from './fixture.ts'
 
 const secret = 'body-that-only-some-may-see'
@@ -30,4 +32,39 @@ test('nothing that can be asked shows a body to somebody who may not see bodies,
   // Nor does it answer questions about what is in one.
   const guess = await post('api/letters/redrive', { selection, body: { amount: 1 } })
   expect(guess.status).toBe(403)
+})
+
+test('nor does anything that shows messages on their way out, whatever published them', async () => {
+  const transport = memoryTransport()
+  const away = { destination: 'events', publish: () => Promise.reject(new Error('away')), async close() {} }
+  const app = justonce({ store: memoryStore(), from: transport, to: { events: away }, log: false })
+  onTestFinished(() => app.stop())
+  app.on('order.paid', 'invoice', async (_, { publish }) => {
+    await publish('invoice.sent', { note: secret }, { id: 'i1', headers: { authorization: secret } })
+    await publish('invoice.due', { note: secret }, { id: 'i2', delayMs: 3_600_000 })
+  })
+  await app.start()
+  transport.send([{ id: 'o1', type: 'order.paid', body: {} }])
+  await transport.idle()
+  let may: readonly Permission[] = ['read', 'bodies']
+  const { handle } = dashboard(app.operations, { access: () => ({ by: 'ana', may }) })
+  const paths = [
+    'messages/story?id=o1',
+    'messages/story?id=i1',
+    'messages/story?id=i2',
+    'outgoing/waiting?destination=events',
+    'outgoing/delayed',
+    'messages?state=outgoing',
+  ]
+  const seen = async () =>
+    await Promise.all(
+      paths.map(async (path) => await (await handle(new Request(`http://localhost/api/${path}`))).text()),
+    )
+  const [ofCause, ofItself, , waiting] = await seen()
+  expect(ofCause).toContain('i1')
+  expect(waiting).toContain('invoice.sent')
+  expect(ofItself).toContain(secret)
+  may = ['read']
+  for (const [place, text] of (await seen()).entries())
+    expect([paths[place], text.includes(secret)]).toEqual([paths[place], false])
 })

@@ -52,3 +52,8 @@ export function size(bytes: number): string {
   if (bytes < 1_048_576) return `${Math.ceil(bytes / 1_024)} KiB`
   return bytes < 1_073_741_824 ? `${Math.round(bytes / 1_048_576)} MiB` : `${(bytes / 1_073_741_824).toFixed(1)} GiB`
 }
+
+/** Characters that turn the order of what follows them are shown as such: what is read must be what is there. */
+export function inOrder(text: string): string {
+  return text.replaceAll(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '�')
+}

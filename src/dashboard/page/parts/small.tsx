@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { ago, clock } from '../format.ts'
+import { ago, clock, inOrder } from '../format.ts'
 import { link } from '../route.ts'
 
 /** A time as a distance from now; the exact one is in its title. */
@@ -37,8 +37,8 @@ export function State({ is, tone = tones[is] ?? 'plain' }: { readonly is: string
 export function Code({ text, href }: { readonly text: string | undefined; readonly href?: string }) {
   if (text === undefined || text === '') return <span class="muted">–</span>
   const code = (
-    <code class="cut" title={text}>
-      {text}
+    <code class="cut" title={inOrder(text)}>
+      {inOrder(text)}
     </code>
   )
   return href === undefined ? code : <a href={href}>{code}</a>
@@ -52,15 +52,15 @@ export function MessageLink({ id, shown = id }: { readonly id: string; readonly 
 export function ErrorText({ text }: { readonly text: string | undefined }) {
   if (text === undefined || text === '') return <span class="muted">–</span>
   return (
-    <span class="error-text" title={text}>
-      {text.split('\n', 1)[0]}
+    <span class="error-text" title={inOrder(text)}>
+      {inOrder(text).split('\n', 1)[0]}
     </span>
   )
 }
 
 /** An error with everything that it says, the rest of it when it is asked for. */
 export function Said({ text }: { readonly text: string }) {
-  const [first = '', ...rest] = text.split('\n')
+  const [first = '', ...rest] = inOrder(text).split('\n')
   return (
     <>
       <pre class="said">{first}</pre>

@@ -47,7 +47,9 @@ export function MessagesPage({ query }: { readonly query: URLSearchParams }) {
           { title: 'message', cell: (row) => <MessageLink id={row.messageId ?? row.key} /> },
           {
             title: 'key',
-            cell: ({ key, messageId }) => (key === messageId ? <span class="muted">same</span> : <Code text={key} />),
+            // That of a delayed message is only a name of its row.
+            cell: ({ key, messageId, state }) =>
+              key === messageId || state === 'outgoing' ? <span class="muted">same</span> : <Code text={key} />,
           },
           {
             title: 'about',

@@ -3,13 +3,15 @@ import { post } from '../api.ts'
 import { count, span } from '../format.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Pager } from '../parts/pager.tsx'
-import { Code, Panel, Time, Trouble } from '../parts/small.tsx'
+import { Code, MessageLink, Panel, Time, Trouble } from '../parts/small.tsx'
 import { Table } from '../parts/table.tsx'
 import { given, link } from '../route.ts'
 import { useMay } from '../session.ts'
 import { useAsked } from '../use-asked.ts'
-import type { Delayed, Outgoing } from '../wire.ts'
+import type { Delayed, Outgoing, OutgoingRow } from '../wire.ts'
 import { RedriveDialog } from './redrive-dialog.tsx'
+
+const size = 50
 
 export function OutgoingPage({ query }: { readonly query: URLSearchParams }) {
   const { data, error } = useAsked<Outgoing>('outgoing', {}, 5_000)
@@ -27,7 +29,11 @@ export function OutgoingPage({ query }: { readonly query: URLSearchParams }) {
             keyOf={({ name }) => name}
             empty="Everything that was published has been sent."
             columns={[
-              { title: 'destination', isWide: true, cell: ({ name }) => <Code text={name} /> },
+              {
+                title: 'destination',
+                isWide: true,
+                cell: ({ name }) => <Code text={name} href={link('outgoing', { destination: name })} />,
+              },
               { title: 'ready', isNumber: true, cell: ({ ready }) => count(ready) },
               { title: 'taken', isNumber: true, cell: ({ hidden }) => count(hidden) },
               { title: 'oldest', isNumber: true, cell: ({ oldestMs }) => span(oldestMs) },
@@ -36,6 +42,7 @@ export function OutgoingPage({ query }: { readonly query: URLSearchParams }) {
         </Panel>
         <Refused rows={data?.refused} />
       </div>
+      {query.get('destination') && <WaitingMessages {...given(query, ['destination', 'place'])} />}
       <DelayedMessages after={given(query, ['after'])} />
     </>
   )
@@ -74,7 +81,45 @@ function Refused({ rows }: { readonly rows: Outgoing['refused'] | undefined }) {
   )
 }
 
-const size = 50
+/** What waits for one destination. Looking takes nothing away from those who send. */
+function WaitingMessages({
+  destination = '',
+  place: after,
+}: {
+  readonly destination?: string
+  readonly place?: string
+}) {
+  const asked = { destination, limit: size, ...(after !== undefined && { after }) }
+  const { data, error } = useAsked<readonly OutgoingRow[]>('outgoing/waiting', asked, 10_000)
+  const last = data?.at(-1)?.place
+  return (
+    <Panel title={`Waiting for ${destination}`}>
+      <Trouble error={error} />
+      <Table
+        label={`Waiting for ${destination}`}
+        rows={data}
+        keyOf={({ place, id }) => `${place} ${id}`}
+        empty="Nothing waits for it."
+        columns={[
+          { title: 'message', cell: ({ id }) => <MessageLink id={id} /> },
+          { title: 'type', cell: ({ type }) => <Code text={type} /> },
+          { title: 'about', cell: ({ businessId }) => <Code text={businessId} /> },
+          { title: 'published by', cell: ({ causedBy }) => <Code text={causedBy?.handler} /> },
+          { title: 'for', isWide: true, cell: ({ causedBy }) => causedBy?.key && <MessageLink id={causedBy.key} /> },
+          { title: 'attempts', isNumber: true, cell: ({ attempts }) => count(attempts) },
+          { title: 'published', cell: ({ publishedAt }) => <Time at={publishedAt} /> },
+        ]}
+      />
+      {data?.length === size && last !== undefined && (
+        <nav class="pager" aria-label="Pages of what waits">
+          <a class="button" href={link('outgoing', { destination, place: last })}>
+            Next page
+          </a>
+        </nav>
+      )}
+    </Panel>
+  )
+}
 
 function DelayedMessages({ after }: { readonly after: Readonly<Record<string, string>> }) {
   const { data, error, reload } = useAsked<readonly Delayed[]>('outgoing/delayed', { ...after, limit: size }, 10_000)

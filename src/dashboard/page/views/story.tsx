@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { count } from '../format.ts'
+import { count, inOrder } from '../format.ts'
 import { Body, HeaderList } from '../parts/body.tsx'
 import { Code, ErrorText, Facts, MessageLink, Panel, State, Time, Trouble } from '../parts/small.tsx'
 import { Table } from '../parts/table.tsx'
@@ -20,7 +20,7 @@ export function StoryPage({ query }: { readonly query: URLSearchParams }) {
     <>
       <header class="page-head">
         <h1>
-          Message <code>{id}</code>
+          Message <code>{inOrder(id)}</code>
         </h1>
       </header>
       <Trouble error={error} />
@@ -38,7 +38,15 @@ export function StoryPage({ query }: { readonly query: URLSearchParams }) {
                 story.businessId && <Code text={story.businessId} href={link('messages', { id: story.businessId })} />,
               ],
               ['published by', story.causedBy && <Cause cause={story.causedBy} />],
-              ['waits for', story.waitsFor && <Code text={story.waitsFor.destination} href={link('outgoing', {})} />],
+              [
+                'waits for',
+                story.waitsFor && (
+                  <Code
+                    text={story.waitsFor.destination}
+                    href={link('outgoing', { destination: story.waitsFor.destination })}
+                  />
+                ),
+              ],
               ['leaves', story.leavesAt && <Time at={story.leavesAt} />],
               ['copies skipped', count(story.duplicates.length)],
             ]}

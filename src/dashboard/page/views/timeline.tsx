@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { clock } from '../format.ts'
+import { clock, inOrder } from '../format.ts'
 import { Said } from '../parts/small.tsx'
 import type { Story } from '../wire.ts'
 
@@ -28,7 +28,7 @@ export function Timeline({ story }: { readonly story: Story }) {
   )
 }
 
-function eventsOf({ handlers, duplicates, actions }: Story): readonly Happened[] {
+function eventsOf({ handlers, duplicates, actions, outgoing, waitsFor, leavesAt }: Story): readonly Happened[] {
   const ofHandlers = handlers.flatMap(
     ({ handler, state, at, errors, parkedAt, nextAt, running, reason }): Happened[] => {
       const name = <code>{handler}</code>
@@ -86,5 +86,32 @@ function eventsOf({ handlers, duplicates, actions }: Story): readonly Happened[]
   const done = actions.map(
     ({ at, action, by, why }): Happened => ({ at, tone: 'info', what: `${action} by ${by}`, more: why }),
   )
-  return [...ofHandlers, ...copies, ...done]
+  const itself: Happened[] = [
+    ...(waitsFor === undefined
+      ? []
+      : [
+          {
+            at: waitsFor.since,
+            tone: 'info',
+            what: (
+              <>
+                published, and waits for <code>{waitsFor.destination}</code>
+              </>
+            ),
+          },
+        ]),
+    ...(leavesAt === undefined ? [] : [{ at: leavesAt, tone: 'warn', what: 'leaves' }]),
+  ]
+  const published = outgoing.map(
+    ({ publishedAt, type, id }): Happened => ({
+      at: publishedAt,
+      tone: 'plain',
+      what: (
+        <>
+          published <code>{type}</code> <code>{inOrder(id)}</code>
+        </>
+      ),
+    }),
+  )
+  return [...itself, ...ofHandlers, ...published, ...copies, ...done]
 }
