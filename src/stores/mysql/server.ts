@@ -23,7 +23,7 @@ export async function askServer(
   // Looked up in the catalog, because a case-insensitive server has its own spelling.
   const { rows } = await ask(
     native,
-    `SELECT ${inUtf8('VERSION()')}, ${inUtf8('@@GLOBAL.innodb_rollback_on_timeout')}, ${inUtf8('@@SESSION.max_allowed_packet')},
+    `SELECT ${inUtf8('VERSION()')}, ${inUtf8('@@GLOBAL.innodb_rollback_on_timeout + 0')}, ${inUtf8('@@SESSION.max_allowed_packet')},
        (SELECT ${inUtf8('schema_name')} FROM information_schema.schemata WHERE schema_name = CONVERT(${wanted} USING utf8)
         ORDER BY BINARY schema_name = ${wanted} DESC LIMIT 1) LIMIT 1`,
   )
@@ -38,7 +38,10 @@ export async function askServer(
   }
 }
 
-/** Whatever encoding somebody has left for the results of the session: the answer is kept for all of them. */
+/**
+ * Whatever encoding somebody has left for the results of the session: the answer is kept for all of them. A switch of the
+ * server becomes the text `ON` here, so it must be made a number first.
+ */
 function inUtf8(value: string): string {
   return `CAST(CONVERT(${value} USING utf8) AS BINARY)`
 }
