@@ -42,6 +42,9 @@ export interface RunningOptions {
 /** How long to wait for hooks that are running when an app is stopped. */
 const hooksEndWithinMs = 5_000
 
+/** A take and a removal cost about the same however many messages they are for; what a killed relay had in hand is sent again. */
+const relayBatch = 300
+
 /** The loops of a started app. */
 export class Running {
   readonly #consumers: readonly Consumer<unknown>[]
@@ -105,7 +108,7 @@ export class Running {
     this.#relays = relayed.map((destination) => {
       const queueing = { ...store, queue: queue as NonNullable<typeof queue> }
       const relayParts = { store: queueing, destination, clock, events, gate: shared.gate }
-      const relay = new Relay(relayParts, { batch: 100, leaseMs: 30_000, pollMs, attempts: 10 })
+      const relay = new Relay(relayParts, { batch: relayBatch, leaseMs: 30_000, pollMs, attempts: 10 })
       destinations.relayedBy(destination, () => relay.wake())
       return relay
     })
