@@ -26,9 +26,13 @@ export function mysqlRetention<Native extends MysqlConnectionShape>(
       if (rows.length === 0) return 0
       const keys = rows.map(([handler, key]) => ({ handler: textIn(handler), key: textIn(key) }))
       const youngest = rows.reduce((latest, row) => Math.max(latest, optionalNumberIn(row[2]) ?? -1), -1)
-      // Stored together with the removal, because a repair of the horizon must not lower it below the removed records.
-      if (youngest >= 0)
+      // The rows were chosen by the horizon of a moment ago. From here on no repair can lower it below them: it waits for this lock,
+      // and then finds what is stored together with the removal.
+      if (youngest >= 0) {
+        const [horizon] = (await runner.run(`SELECT horizon FROM ${meta} FOR UPDATE`)).rows[0] ?? []
+        if (youngest >= (optionalNumberIn(horizon) ?? Number.NEGATIVE_INFINITY)) return 0
         await runner.run(`UPDATE ${meta} SET removed_until = GREATEST(COALESCE(removed_until, 0), ${youngest + 1})`)
+      }
       return (await runner.run(`DELETE known FROM ${foundByKey(inbox, 'PRIMARY', keys)}`)).count
     })
 
