@@ -148,6 +148,13 @@ test('a commit whose answer was lost is recognised by claiming again', async () 
   expect(database.committedValue('charged')).toBe(1)
 })
 
+test('a store that is refused its own tables is not taken for a twin', async () => {
+  const { store } = openStore()
+  const denied = new JustonceError('STORE_DENIED', { message: 'permission denied for table justonce_inbox.' })
+  const refused = { ...store, transaction: () => Promise.reject(denied), classify: () => 'conflict' as const }
+  await expect(once(refused, charge, () => expect.unreachable())).rejects.toBe(denied)
+})
+
 test('while a twin runs for longer than waitMs the outcome is busy', async () => {
   const { store, clock } = openStore()
   const running = Promise.withResolvers<void>()

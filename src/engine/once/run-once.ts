@@ -87,7 +87,8 @@ export async function onceInOwnTransaction<Tx, Value>(
       // was rolled back.
       const mayRepeat = isJustonceError(error, 'COMMIT_UNKNOWN') || isJustonceError(error, 'STATEMENT_LOST')
       if (mayRepeat && repeats++ < mostRepeats) continue
-      if (!claimed && store.classify(error) === 'conflict') return { status: 'busy' }
+      const isRefused = isJustonceError(error, 'STORE_DENIED')
+      if (!claimed && !isRefused && store.classify(error) === 'conflict') return { status: 'busy' }
       throw error
     }
   }
