@@ -15,10 +15,11 @@ const server = await requireServer('postgres')
 
 /** A database of two tenants that both have tables of justonce, and a store that lives in neither of them. */
 describe.skipIf(!server.available).each(poolsOf)('$client: sessions that others change', ({ open }) => {
+  let url: string
   let admin: pg.Pool
   let shared: SharedPool
   beforeEach(async () => {
-    const url = await createDatabase(server.url)
+    url = await createDatabase(server.url)
     admin = newPool({ url })
     const [row] = (await admin.query<{ name: string }>('SELECT current_database() AS name')).rows
     await admin.query(`ALTER DATABASE "${row!.name}" SET search_path = home, public`)
@@ -93,6 +94,40 @@ describe.skipIf(!server.available).each(poolsOf)('$client: sessions that others 
       await shared.query(`SET search_path TO ${path}`)
       expect((await charge()).status).toBe('duplicate')
       expect(await recordOf(shared.store, { handler: 'charge', key: 'k1' })).toMatchObject({ state: 'processed' })
+    }
+    expect(await elsewhere()).toEqual([])
+  })
+
+  test('a store that is first used in a session elsewhere takes no other tables than the next process', async () => {
+    const charge = (on: SharedPool) => once(on.store, { handler: 'charge', key: 'k1' }, (tx) => on.run(tx, 'SELECT 1'))
+    await shared.query('SET search_path TO tenant_a')
+    await expect(charge(shared)).rejects.toMatchObject({
+      code: 'STORE_DENIED',
+      message: expect.stringMatching(/tenant_a.*home.*schema/),
+    })
+    expect(await elsewhere()).toEqual([])
+    await shared.query('RESET search_path')
+    expect((await charge(shared)).status).toBe('processed')
+
+    const another = open({ url })
+    expect((await charge(another)).status).toBe('duplicate')
+    await another.close()
+  })
+
+  test('nor does one that is first used in a transaction of a tenant', async () => {
+    const pool = newPool({ url })
+    const client = await pool.connect()
+    try {
+      await client.query('BEGIN; SET LOCAL search_path TO tenant_b')
+      const joined = postgresStore({ pool, listen: false }).within(client)
+      const charged = once(joined, { handler: 'charge', key: 'k1' }, () => 1)
+      await expect(charged).rejects.toMatchObject({
+        code: 'STORE_DENIED',
+        message: expect.stringMatching(/tenant_b.*home.*schema/),
+      })
+    } finally {
+      client.release(true)
+      await pool.end()
     }
     expect(await elsewhere()).toEqual([])
   })
