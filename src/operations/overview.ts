@@ -47,7 +47,7 @@ export async function overview<Tx>(
     queues,
     brokers: brokersOf(reports),
     outgoing,
-    delayed: await countParked(store, { kind: 'delayed' }),
+    delayed: await countParked(store, { kind: 'delayed', state: 'waiting' }),
     parked: {
       waiting: await countParked(store, { state: 'waiting' }),
       dead: await countParked(store, { state: 'dead' }),

@@ -15,7 +15,12 @@ const comparedColumns = {
   redrive: 'redrive',
 } as const satisfies Partial<Record<keyof ParkedFilter, string>>
 
-const beginnings = { message: `NOT IN ('!', '@')`, intent: `= '!'`, delayed: `= '@'` } as const
+/** Names are compared byte by byte. Ranges, so that a few intents are found on an index beside a million dead letters. */
+const kinds = {
+  message: `substr(handler, 1, 1) NOT IN ('!', '@')`,
+  intent: `handler >= '!' AND handler < '"'`,
+  delayed: `handler >= '@' AND handler < 'A'`,
+} as const
 
 /**
  * A condition on the bare columns of the parked table. Only what the filter gives becomes part of it, and states are spelled
@@ -24,7 +29,7 @@ const beginnings = { message: `NOT IN ('!', '@')`, intent: `= '!'`, delayed: `= 
 export function conditionOf(dialect: Dialect, filter: ParkedFilter, place: Place): string {
   const { kind = 'message', state, since, before, keys, released, notInRedrives = [], errorText } = filter
   const conditions: string[] = []
-  if (kind !== 'any') conditions.push(`substr(handler, 1, 1) ${beginnings[kind]}`)
+  if (kind !== 'any') conditions.push(kinds[kind])
   if (state !== undefined) conditions.push(state === 'dead' ? `state = 'dead'` : `state = 'waiting'`)
   for (const [field, column] of Object.entries(comparedColumns)) {
     const wanted = filter[field as keyof typeof comparedColumns]
