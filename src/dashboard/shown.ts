@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Headers } from '../contracts/index.ts'
+import { anyText } from '../encoding/any-text.ts'
 import type { HandlerStory, IntentView, MessageStory, OutgoingView, ParkedView } from '../operations/index.ts'
 import type { Access, Decided, Redactable } from './options.ts'
 import type { ShownBody } from './shown-body.ts'
@@ -25,10 +26,20 @@ export class Shown {
 
   body(value: unknown, about: Redactable): ShownBody {
     if (!this.#mayBodies) return { is: 'hidden' }
-    // A copy: redact() may change what it is given, and then nobody could tell.
-    const redacted = this.#options.redact(structuredClone(value), about)
+    const redacted = this.#redacted(value, about)
     if (redacted instanceof Uint8Array) return { is: 'bytes', base64: Buffer.from(redacted).toString('base64') }
     return { is: isDeepStrictEqual(redacted, value) ? 'shown' : 'redacted', value: redacted }
+  }
+
+  #redacted(value: unknown, about: Redactable): unknown {
+    try {
+      // A copy: redact() may change what it is given, and then nobody could tell.
+      return this.#options.redact(structuredClone(value), about)
+    } catch (error) {
+      // One strange body must not hide the rest of the page. What the error says may be what has to stay hidden.
+      console.error(`justonce dashboard: redact() failed: ${anyText(error)}`)
+      return '(not shown, because redact() failed)'
+    }
   }
 
   /** A row of a list: without what can be large, and what not everybody may see. */

@@ -32,6 +32,11 @@ export function hintOf(value: unknown, known: readonly string[]): string {
   return near === undefined ? `Known are: ${known.join(', ')}.` : `Did you mean ${near}?`
 }
 
+export function checkFlag(value: unknown, name: string): void {
+  if (value === undefined || typeof value === 'boolean') return
+  throw new JustonceError('OPTION_INVALID', { message: `${name} is ${display(value)}, not true or false.` })
+}
+
 export function checkFunction(value: unknown, name: string): void {
   if (typeof value === 'function') return
   throw new JustonceError('OPTION_INVALID', { message: `${name} is ${display(value)}, not a function.` })

@@ -1,5 +1,5 @@
 export { catalog, type ErrorCode } from './catalog.ts'
-export { checkChoice, checkFunction, checkNumber, checkOptions, hintOf } from './check-options.ts'
+export { checkChoice, checkFlag, checkFunction, checkNumber, checkOptions, hintOf } from './check-options.ts'
 export { DidNotHappen, type DidNotHappenOptions, isDidNotHappen } from './did-not-happen.ts'
 export { isJustonceError, JustonceError, type JustonceErrorOptions } from './justonce-error.ts'
 export { isPermanentError, PermanentError } from './permanent-error.ts'

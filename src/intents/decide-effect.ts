@@ -1,5 +1,5 @@
 import { defaultBackoff } from '../engine/recovery/backoff.ts'
-import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
+import { checkChoice, checkFlag, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
 import type { Effect, EffectOptions, ElsewhereOptions, Remedy } from './effect.ts'
 
 const known = [
@@ -83,11 +83,6 @@ function decideBreaker({ breaker = {} }: EffectOptions, of: string): Effect['bre
   checkNumber(after, `breaker.after ${of}`, 1)
   checkNumber(pauseMs, `breaker.pauseMs ${of}`, 1)
   return { after, pauseMs }
-}
-
-function checkFlag(value: unknown, name: string): void {
-  if (value === undefined || typeof value === 'boolean') return
-  throw new JustonceError('OPTION_INVALID', { message: `${name} is ${String(value)}, not true or false.` })
 }
 
 /** Whether only the name is declared, because another app makes the calls. */

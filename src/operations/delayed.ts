@@ -1,11 +1,11 @@
 import type { Store, StoredParkedMessage } from '../contracts/index.ts'
 import { fittedText } from '../encoding/fit-text.ts'
 import { destinationOf, isOutgoing, queueUnder } from '../encoding/outgoing-queue.ts'
-import { readable } from '../encoding/readable.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { checkOptions } from '../errors/index.ts'
 import { checkText } from './letter-filter.ts'
 import { mostBytes } from './pages.ts'
+import { readableBody } from './readable-body.ts'
 import type { DelayedFilter, DelayedMessage, Page } from './types.ts'
 import { checkWhole, mostListed } from './who-and-why.ts'
 
@@ -67,6 +67,6 @@ function describeDelayed({ sequence, handler, messageId, type, nextAt, parkedAt,
     dueAt: nextAt,
     publishedAt: parkedAt,
     headers,
-    body: readable(body),
+    body: readableBody(body),
   }
 }

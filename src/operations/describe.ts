@@ -1,7 +1,7 @@
 import type { StoredParkedMessage } from '../contracts/index.ts'
 import { readErrorNotes } from '../encoding/error-notes.ts'
-import { readable } from '../encoding/readable.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
+import { readableBody } from './readable-body.ts'
 import type { DeadLetter, ParkedView, WaitingRetry } from './types.ts'
 
 /** Parked rows as operators see them. Nothing here may throw: one that cannot be read must not hide the others. */
@@ -29,11 +29,11 @@ function describe(row: StoredParkedMessage): ParkedView {
     errors: readErrorNotes(row.errors).map(({ at, message }) => ({ at: new Date(at), message })),
     parkedAt,
     headers,
-    body: readable(body),
+    body: readableBody(body),
     orderKey,
     businessId: row.businessId,
     redrive,
     edited: row.originalBody !== undefined,
-    ...(row.originalBody !== undefined && { originalBody: readable(row.originalBody) }),
+    ...(row.originalBody !== undefined && { originalBody: readableBody(row.originalBody) }),
   }
 }

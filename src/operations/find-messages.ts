@@ -1,13 +1,12 @@
 import type { InboxRecord, ParkedFilter, RecordKey, StoredParkedMessage } from '../contracts/index.ts'
 import { readErrorNotes } from '../encoding/error-notes.ts'
 import { fittedText } from '../encoding/fit-text.ts'
-import { outgoingQueue } from '../encoding/outgoing-queue.ts'
 import { checkChoice, checkOptions, JustonceError } from '../errors/index.ts'
 import type { ReceivedReport } from '../facts/index.ts'
+import { foundInQueues } from './found-in-queues.ts'
 import { knownNames } from './known-names.ts'
 import { checkDate, checkText } from './letter-filter.ts'
 import type { FoundMessage, MessageFilter } from './message-types.ts'
-import { describeLeaving, findOutgoing } from './outgoing-messages.ts'
 import { mostBytes } from './pages.ts'
 import { reportsOf } from './reports.ts'
 import { nameOf } from './selection.ts'
@@ -18,7 +17,7 @@ import { checkWhole, mostListed } from './who-and-why.ts'
 
 const texts = ['id', 'key', 'businessId', 'type', 'handler', 'errorText'] as const
 const dates = ['since', 'before'] as const
-const states = ['running', 'waiting', 'dead', 'outgoing', 'processed', 'expired', 'discarded']
+const states = ['running', 'waiting', 'dead', 'queued', 'outgoing', 'processed', 'expired', 'discarded']
 const recorded: readonly (string | undefined)[] = [undefined, 'processed', 'expired', 'discarded']
 
 /** Rows are found by any field, records by id or key, and what runs is known from heartbeats. */
@@ -42,8 +41,8 @@ export async function findMessages<Tx>(
   const isRunning = new Set(running.map(nameOf))
   const others = records.filter((each) => !isRunning.has(nameOf(each)))
   const atRest = rows.filter((each) => !isRunning.has(nameOf(each)))
-  const leaving = await leavingOf(site, filter)
-  return [...[...running, ...others, ...leaving].filter(({ at }) => isInTime(at, filter)), ...atRest]
+  const inQueues = (await foundInQueues(site.store, filter)).slice(0, limit)
+  return [...[...running, ...others, ...inQueues].filter(({ at }) => isInTime(at, filter)), ...atRest]
 }
 
 function checkFilter(filter: MessageFilter): void {
@@ -101,28 +100,6 @@ function runningIn({ running, handlers }: ReceivedReport, filter: MessageFilter)
       return { handler, key, messageId, type, state: 'running', at: since, attempts: attempt }
     })
     .filter(({ type }) => (filter.type ?? type) === type)
-}
-
-/** Only if asked for: a queue has no index by what is in its messages. */
-async function leavingOf<Tx>(
-  { store }: Pick<Site<Tx>, 'store'>,
-  { id, key, businessId, type, handler, state, errorText }: MessageFilter,
-): Promise<readonly FoundMessage[]> {
-  if (id === undefined && businessId === undefined && state !== 'outgoing') return []
-  if (key !== undefined || errorText !== undefined || (state ?? 'outgoing') !== 'outgoing') return []
-  const fitted = businessId && fittedText(businessId)
-  const { found } = await findOutgoing(store, (view) => {
-    return (id ?? view.id) === view.id && (fitted ?? view.businessId) === view.businessId
-  })
-  const rows = { kind: 'delayed', messageId: id && fittedText(id), businessId: fitted } as const
-  const delayed = await store.parking.list(rows, { limit: mostListed, maxBytes: mostBytes })
-  return [...found, ...delayed.map(describeLeaving)]
-    .map((view): FoundMessage => {
-      const { id: messageId, destination, publishedAt: at, attempts, dueAt: nextAt } = view
-      const of = { handler: outgoingQueue(destination), key: view.letter?.key ?? messageId, messageId, type: view.type }
-      return { ...of, businessId: view.businessId, state: 'outgoing', at, attempts, nextAt }
-    })
-    .filter((each) => (type ?? each.type) === each.type && (handler ?? each.handler) === each.handler)
 }
 
 async function recordsOf<Tx>(

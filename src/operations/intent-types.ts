@@ -29,7 +29,7 @@ export interface IntentView extends IntentKey {
   readonly businessId: string | undefined
   /** Nothing more happens to it until somebody resolves it. */
   readonly needsPerson: boolean
-  /** The parsed JSON; bytes if it is not JSON. */
+  /** The parsed JSON; text if it is not JSON, bytes if it is not text either. */
   readonly payload: unknown
   /** Calls that have begun. */
   readonly attempts: number
@@ -59,6 +59,8 @@ export interface IntentCounts {
 export interface IntentFilter {
   readonly effect?: string | undefined
   readonly state?: IntentState | undefined
+  /** Only those that wait for a person; if false, only the others. */
+  readonly needsPerson?: boolean | undefined
   readonly key?: string | undefined
   readonly idempotencyKey?: string | undefined
   /** That of the message whose handler intended it. */

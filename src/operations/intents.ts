@@ -3,12 +3,13 @@ import { addErrorNote, readErrorNotes } from '../encoding/error-notes.ts'
 import { fittedText } from '../encoding/fit-text.ts'
 import { effectOf, intentHandler } from '../encoding/intent-name.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
-import { checkOptions, JustonceError } from '../errors/index.ts'
+import { checkFlag, checkOptions, JustonceError } from '../errors/index.ts'
 import { databaseNow } from '../facts/index.ts'
 import { keepAudit } from './audit.ts'
 import type { IntentCounts, IntentKey, IntentOperations, IntentState, IntentView } from './intent-types.ts'
 import { checkText } from './letter-filter.ts'
 import { mostBytes } from './pages.ts'
+import { readableBody } from './readable-body.ts'
 import { encodedResult, type Resolution, settleByHand } from './resolve-intent.ts'
 import type { Site } from './site.ts'
 import type { Page, WhoAndWhy } from './types.ts'
@@ -22,7 +23,7 @@ export function intentOperations<Tx>(site: Site<Tx>): IntentOperations {
     async list(filter = {}, page = {}) {
       checkOptions(
         filter,
-        ['effect', 'state', 'key', 'idempotencyKey', 'businessId', 'since', 'before'],
+        ['effect', 'state', 'needsPerson', 'key', 'idempotencyKey', 'businessId', 'since', 'before'],
         'A filter of intents',
       )
       return await listIntents(site, filter, page)
@@ -42,7 +43,7 @@ export function intentOperations<Tx>(site: Site<Tx>): IntentOperations {
 
 async function listIntents<Tx>(
   { store, clock }: Site<Tx>,
-  { effect, state, idempotencyKey, businessId, ...rest }: Parameters<IntentOperations['list']>[0] & object,
+  { effect, state, needsPerson, idempotencyKey, businessId, ...rest }: Parameters<IntentOperations['list']>[0] & object,
   page: Page,
 ): Promise<readonly IntentView[]> {
   checkOptions(page, ['limit', 'after'], 'The page of a list')
@@ -53,6 +54,7 @@ async function listIntents<Tx>(
     throw new JustonceError('OPTION_INVALID', {
       message: `state is ${String(state)}, not one of ${states.join(', ')}.`,
     })
+  checkFlag(needsPerson, 'needsPerson of the filter')
   const now = clock.now()
   const filter: ParkedFilter = {
     ...rest,
@@ -60,8 +62,11 @@ async function listIntents<Tx>(
     handler: effect === undefined ? undefined : intentHandler(effect),
     messageId: idempotencyKey,
     businessId: businessId && fittedText(businessId),
+    state: needsPerson === undefined ? undefined : needsPerson ? 'dead' : 'waiting',
     ...(state !== undefined && filterOf(state)),
   }
+  const isWanted = (view: IntentView): boolean =>
+    (state ?? view.state) === view.state && (needsPerson ?? view.needsPerson) === view.needsPerson
   const found: IntentView[] = []
   for (let from = after; found.length < limit; ) {
     const rows = await store.parking.list(filter, { limit, after: from, maxBytes: mostBytes })
@@ -69,7 +74,7 @@ async function listIntents<Tx>(
     if (last === undefined) break
     from = last.sequence
     const views = rows.map((row) => describeIntent(row, now))
-    found.push(...views.filter((view) => state === undefined || view.state === state))
+    found.push(...views.filter(isWanted))
   }
   return found.slice(0, limit)
 }
@@ -89,7 +94,7 @@ export function describeIntent(row: StoredParkedMessage, now: Date): IntentView 
     causedBy: row.source === row.handler ? undefined : row.source,
     businessId: row.businessId,
     needsPerson: row.state === 'dead',
-    payload: readable(body),
+    payload: readableBody(body),
     attempts: row.attempts + row.begun,
     errors: readErrorNotes(row.errors).map(({ at, message }) => ({ at: new Date(at), message })),
     intendedAt: sentAt ?? row.parkedAt,
@@ -104,14 +109,6 @@ function stateOf({ state, reason, begun, nextAt }: StoredParkedMessage, now: Dat
   if (begun > 0) return nextAt > now ? 'running' : 'unknown'
   if (reason === 'INTENT_UNKNOWN') return 'unknown'
   return reason === 'INTENT_PENDING' ? 'pending' : 'waiting'
-}
-
-function readable(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
-  } catch {
-    return body
-  }
 }
 
 /** From tallies alone: an intent whose call is running counts by what is known of its earlier attempts. */

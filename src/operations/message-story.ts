@@ -3,7 +3,6 @@ import { readErrorNotes } from '../encoding/error-notes.ts'
 import { fittedText } from '../encoding/fit-text.ts'
 import { isIntent } from '../encoding/intent-name.ts'
 import { isDelayed, isForQueue } from '../encoding/outgoing-queue.ts'
-import { readable } from '../encoding/readable.ts'
 import { recordKeyOf } from '../encoding/record-key.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { listDuplicates, listPauses, type Pause, type ReceivedReport } from '../facts/index.ts'
@@ -12,8 +11,9 @@ import { findRecords, foundRecord, foundRow } from './find-messages.ts'
 import { knownNames } from './known-names.ts'
 import { checkText } from './letter-filter.ts'
 import type { HandlerStory, MessageState, MessageStory } from './message-types.ts'
-import { causeIn, describeLeaving, findOutgoing } from './outgoing-messages.ts'
+import { causeIn, describeLeaving, findInQueues, queueOf } from './outgoing-messages.ts'
 import { mostBytes } from './pages.ts'
+import { readableBody } from './readable-body.ts'
 import { listRedrives, withRunningMarks } from './redrives.ts'
 import { reportsOf } from './reports.ts'
 import { nameOf } from './selection.ts'
@@ -60,7 +60,7 @@ export async function messageStory<Tx>(
   for (const row of ofHandlers) {
     // The record of a parked message says less than its row.
     stories.delete(nameOf({ handler: row.handler, key: recordKeyOf(row.key) }))
-    stories.set(nameOf(row), rowStory(row, pauses, redrives))
+    stories.set(nameOf(row), { ...rowStory(row, pauses, redrives), behind: await headOf(site, row) })
   }
   for (const { call, process, host, pid, type } of running) {
     const known = stories.get(nameOf(call))
@@ -72,27 +72,32 @@ export async function messageStory<Tx>(
   const caused = await causedRows(site, causes)
   const intents = [...rows, ...caused].filter(({ handler }) => isIntent(handler))
   // One look at what waits finds both: what this message has caused, and itself.
-  const queued = await findOutgoing(store, (view) => view.id === id || isCausedBy(view, causes))
-  const itself = queued.found.find((view) => view.id === id)
+  const leaving = await findInQueues(store, 'outgoing', (view) => view.id === id || isCausedBy(view, causes))
+  const itself = leaving.found.find((view) => view.id === id)
+  // What a handler has begun was taken from its queue: there is no need to look through that again and again.
+  const isUnknown = itself === undefined && stories.size === 0
+  const [queued] = isUnknown ? (await findInQueues(store, 'incoming', (view) => view.id === id)).found : []
   const outgoing = [
     ...caused.filter(({ handler }) => isForQueue(handler)).map(describeLeaving),
-    ...queued.found,
+    ...leaving.found,
   ].filter((view) => isCausedBy(view, causes))
   const known = [stories.size, rows.length, duplicates.length, intents.length, outgoing.length]
-  if (itself === undefined && known.every((length) => length === 0)) return undefined
+  const view = itself ?? queued
+  if (view === undefined && known.every((length) => length === 0)) return undefined
   const [row] = [...ofHandlers, ...rows]
   return {
     id,
-    type: row?.type ?? duplicates[0]?.type ?? running[0]?.type ?? itself?.type,
+    type: row?.type ?? duplicates[0]?.type ?? running[0]?.type ?? view?.type,
     source: sourceOf(row) ?? duplicates[0]?.source,
-    businessId: row?.businessId ?? itself?.businessId,
-    causedBy: row && isForQueue(row.handler) ? causeIn(row.message) : itself?.causedBy,
-    message: row ? contentOf(row) : itself && { headers: itself.headers, body: itself.body, edited: false },
+    businessId: row?.businessId ?? view?.businessId,
+    causedBy: row && isForQueue(row.handler) ? causeIn(row.message) : view?.causedBy,
+    message: row ? contentOf(row) : view && { headers: view.headers, body: view.body, edited: false },
     handlers: [...stories.values()].sort((a, b) => urgency.indexOf(a.state) - urgency.indexOf(b.state)),
     intents: intents.map(foundRow),
     outgoing,
-    isOutgoingComplete: queued.isAll,
+    isOutgoingComplete: leaving.isAll,
     waitsFor: itself && { destination: itself.destination, since: itself.publishedAt, attempts: itself.attempts },
+    inQueue: queued && { queue: queueOf(queued), since: queued.publishedAt, deliveries: queued.attempts },
     leavesAt: rows.find(({ handler }) => isDelayed(handler))?.nextAt,
     duplicates,
     actions: await actionsOn(site, id, [...stories.values()]),
@@ -105,6 +110,18 @@ async function rowsWith<Tx>({ store }: Pick<Site<Tx>, 'store'>, id: string): Pro
   const byId = await store.parking.list({ kind: 'any', messageId: fittedText(id) }, page)
   const rows = byId.length > 0 ? byId : await store.parking.list({ kind: 'any', key: id }, page)
   return await withRunningMarks(store, rows)
+}
+
+/** Of the messages of a key, only the one that was parked first is tried. */
+async function headOf<Tx>(
+  { store }: Pick<Site<Tx>, 'store'>,
+  { handler, key, orderKey, state }: StoredParkedMessage,
+): Promise<HandlerStory['behind']> {
+  if (orderKey === undefined || state !== 'waiting') return undefined
+  const [head] = await store.parking.list({ kind: 'any', handler, orderKey }, { limit: 1, maxBytes: 1 })
+  if (head === undefined || head.key === key) return undefined
+  const { messageId, state: its, reason } = head
+  return { handler, key: head.key, messageId, state: its, reason }
 }
 
 /** Intents, and messages on their way out, have the key of the call that wanted them as their source. */
@@ -157,9 +174,9 @@ function contentOf({ message, originalBody }: StoredParkedMessage): MessageStory
   const { headers, body } = unpackLetter(message)
   return {
     headers,
-    body: readable(body),
+    body: readableBody(body),
     edited: originalBody !== undefined,
-    ...(originalBody !== undefined && { originalBody: readable(originalBody) }),
+    ...(originalBody !== undefined && { originalBody: readableBody(originalBody) }),
   }
 }
 

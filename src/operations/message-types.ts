@@ -6,10 +6,19 @@ import type { AuditedAction, OutgoingView, Page, Redrive } from './types.ts'
  * - `running`: a process is handling it now.
  * - `waiting`: it is parked until its next attempt, or waits for another handler, message or time.
  * - `dead`: a dead letter.
+ * - `queued`: it is in a queue of the store, and not done there: nobody has taken it yet, or somebody is at it now.
  * - `outgoing`: a handler or an app has published it, and it has not left yet.
  * - `processed`, `expired`, `discarded`: its record says so.
  */
-export type MessageState = 'running' | 'waiting' | 'dead' | 'outgoing' | 'processed' | 'expired' | 'discarded'
+export type MessageState =
+  | 'running'
+  | 'waiting'
+  | 'dead'
+  | 'queued'
+  | 'outgoing'
+  | 'processed'
+  | 'expired'
+  | 'discarded'
 
 /** What to look for; all given fields must match. */
 export interface MessageFilter {
@@ -60,6 +69,8 @@ export interface HandlerStory extends FoundMessage {
   readonly running?:
     | (RunningCall & { readonly process: string; readonly host: string; readonly pid: number })
     | undefined
+  /** The message of its key that was parked first and has to end before this one is tried, if it is another one. */
+  readonly behind?: (RecordKey & Pick<FoundMessage, 'messageId' | 'state' | 'reason'>) | undefined
   /** Set if its handler is paused: then it is not tried, whatever else is said. */
   readonly paused?: Pause | undefined
   /** The redrive that it is part of, if that is running. */
@@ -88,6 +99,8 @@ export interface MessageStory {
   readonly isOutgoingComplete: boolean
   /** Set if it was published and waits for a destination to take it. */
   readonly waitsFor: { readonly destination: string; readonly since: Date; readonly attempts: number } | undefined
+  /** Set if no handler knows it because it is still in a queue of the store. `deliveries`: how often it was taken. */
+  readonly inQueue: { readonly queue: string; readonly since: Date; readonly deliveries: number } | undefined
   /** Set if it was published with a delay and has not left yet. */
   readonly leavesAt: Date | undefined
   /** Copies that arrived, latest first, as far as processes remember: each the last 300 of the last 24 hours. */
@@ -100,8 +113,9 @@ export interface MessageStory {
 export interface MessageOperations {
   /**
    * Messages that are running, then those that are known by a record, then those that are parked, in the order in which they were
-   * parked. Records are found by `id` or `key` only: there is no index by time or type. Messages that are
-   * on their way out are listed if they are asked for by `id`, `businessId` or `state`, of each destination among the 1,000 oldest. The list has ended when a page is empty.
+   * parked. Records are found by `id` or `key` only: there is no index by time or type. Messages in
+   * queues of the store and on their way out are listed if they are asked for by `id`, `businessId` or `state`, of each queue and destination
+   * among the 1,000 oldest. The list has ended when a page is empty.
    */
   find(filter?: MessageFilter, page?: Page): Promise<readonly FoundMessage[]>
   /** Everything that is known of one message; `undefined` if nothing is. */

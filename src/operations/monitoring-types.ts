@@ -95,6 +95,8 @@ export interface AlertView {
   readonly phase: 'pending' | 'firing' | 'calming'
   readonly value: number
   readonly since: Date
+  /** When a process last looked, every 15 s as a rule. Longer ago: no process has the rule any more, or none is running. */
+  readonly seenAt: Date
 }
 
 /** A handler in all processes. */

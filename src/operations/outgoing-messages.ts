@@ -2,10 +2,10 @@ import type { MessageInQueue, Store, StoredParkedMessage } from '../contracts/in
 import { readErrorNotes } from '../encoding/error-notes.ts'
 import { destinationOf, isDelayed, isOutgoing, outgoingQueue, queueUnder } from '../encoding/outgoing-queue.ts'
 import { purposeOf } from '../encoding/packed-message.ts'
-import { readable } from '../encoding/readable.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { checkOptions, JustonceError } from '../errors/index.ts'
 import { checkText } from './letter-filter.ts'
+import { readableBody } from './readable-body.ts'
 import type { OutgoingPage, OutgoingView } from './types.ts'
 import { checkWhole, mostListed } from './who-and-why.ts'
 
@@ -39,15 +39,20 @@ function checkPlace(after: unknown): void {
   })
 }
 
-/** Those that fit of the oldest of each destination, and whether those were all. */
-export async function findOutgoing<Tx>(
+/** Which queues are looked through: those of destinations, or those that apps read. */
+type Kind = 'outgoing' | 'incoming'
+
+/** Those that fit of the oldest of each queue, and whether those were all. */
+export async function findInQueues<Tx>(
   { queue }: Pick<Store<Tx>, 'queue'>,
+  kind: Kind,
   fits: (view: OutgoingView) => boolean,
 ): Promise<{ readonly found: readonly OutgoingView[]; readonly isAll: boolean }> {
   if (queue === undefined) return { found: [], isAll: true }
   const found: OutgoingView[] = []
   let isAll = true
-  for (const name of (await queue.queues()).filter(isOutgoing)) {
+  for (const name of await queue.queues()) {
+    if (isOutgoing(name) !== (kind === 'outgoing')) continue
     const page = (await queue.list?.(name, { limit: mostLookedAt, maxBytes: mostBytes })) ?? []
     found.push(...page.map((message) => describeQueued(name, message)).filter(fits))
     const last = page.at(-1)
@@ -76,7 +81,7 @@ export function describeLeaving(row: StoredParkedMessage): OutgoingView {
     causedBy: causeIn(message),
     letter: { handler, key },
     headers,
-    body: readable(body),
+    body: readableBody(body),
   }
 }
 
@@ -94,12 +99,19 @@ export function describeQueued(queue: string, { ticket, deliveries, message, sen
     ...purposeIn(message),
     place: ticket,
     headers,
-    body: readable(body),
+    body: readableBody(body),
   }
 }
 
+const ofStore = 'queue:'
+
 function named(queue: string): string {
-  return isOutgoing(queue) ? destinationOf(queue) : `queue:${queue}`
+  return isOutgoing(queue) ? destinationOf(queue) : ofStore + queue
+}
+
+/** The name of a queue of the store, of a message that is in one. */
+export function queueOf({ destination }: OutgoingView): string {
+  return destination.slice(ofStore.length)
 }
 
 export function causeIn(message: StoredParkedMessage['message']): OutgoingView['causedBy'] {

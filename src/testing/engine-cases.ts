@@ -28,6 +28,7 @@ import { retryCases } from './engine-cases/retry.ts'
 import { scheduleCases } from './engine-cases/schedules.ts'
 import { schemeCases } from './engine-cases/schemes.ts'
 import { stepCases } from './engine-cases/steps.ts'
+import { storyCases } from './engine-cases/stories.ts'
 import type { StoreCase } from './store-case.ts'
 
 /** The promise as a whole: the real engine on a store, for any test runner. */
@@ -41,6 +42,7 @@ export const engineCases: readonly StoreCase[] = [
   ...retryCases,
   ...operationsCases,
   ...causedCases,
+  ...storyCases,
   ...heartbeatCases,
   ...redriveCases,
   ...stepCases,

@@ -17,8 +17,9 @@ test.each(hostile)('a command to copy does nothing but what it says, whatever ke
     reason: 'HANDLER_FAILED',
   }
   const story: MessageStory = {
-    ...{ id: 'm1', type: 't', source: 's', message: undefined, leavesAt: undefined, duplicates: [], actions: [] },
+    ...{ id: 'm1', type: 't', source: 's', message: undefined, leavesAt: undefined, inQueue: undefined },
     ...{ businessId: undefined, causedBy: undefined, outgoing: [], isOutgoingComplete: true, waitsFor: undefined },
+    ...{ duplicates: [], actions: [] },
     handlers: [{ ...parked, errors: [] }],
     intents: [{ ...parked, handler: '!mail' }],
   }

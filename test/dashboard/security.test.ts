@@ -181,6 +181,23 @@ test('bodies are redacted, and what is redacted cannot be edited', async () => {
   expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'BODY_REDACTED' }])
 })
 
+test('a body on which redact() throws is not shown, and hides nothing else', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {})
+  onTestFinished(() => said.mockRestore())
+  const { get, post } = await openDashboard({
+    redact() {
+      throw new Error('no such field')
+    },
+  })
+  const answer = await get('api/messages/story?id=o1')
+  const text = await answer.text()
+  expect([answer.status, text.includes('4111'), text.includes('redact() failed')]).toEqual([200, false, true])
+  expect(JSON.parse(text)).toMatchObject({ handlers: [{ handler: 'invoice', state: 'dead' }] })
+  expect(said).toHaveBeenCalledWith('justonce dashboard: redact() failed: Error: no such field')
+  const edit = { selection: { handler: 'invoice', key: 'o1' }, body: {} }
+  expect((await post('api/letters/redrive', edit)).status).toBe(409)
+})
+
 test('a name that somebody has let lead to this machine is refused', async () => {
   const { nodeHandler } = await openDashboard({ hosts: ['localhost', '127.0.0.1'] })
   const server = createServer(nodeHandler).listen(0, '127.0.0.1')

@@ -168,7 +168,7 @@ export function handlerFindings(handlers: readonly HandlerView[], alive: readonl
       findings.push({
         level: 'problem',
         check: 'handlers',
-        found: `${counted(waiting, 'message')} wait for ${name}, which no process has`,
+        found: `${counted(waiting, 'message waits', 'messages wait')} for ${name}, which no process has`,
         fix: 'Start an app that has it, or rename with formerly.',
       })
   }
@@ -189,8 +189,8 @@ export async function backlogFindings(operations: Operations): Promise<Finding[]
     findings.push({
       level: 'problem',
       check: 'intents',
-      found: `${intents.dead} wait for a person`,
-      fix: 'justonce intents list',
+      found: `${counted(intents.dead, 'call waits', 'calls wait')} for a person`,
+      fix: 'justonce intents list --needs-person',
     })
   for (const [name, { oldestMs = 0, ready, hidden }] of Object.entries(outgoing))
     if (oldestMs > longWaitMs)

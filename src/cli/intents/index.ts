@@ -16,6 +16,7 @@ export const intentsCommand = operatorCommand(
     options: {
       effect: { kind: 'text', value: 'name', text: 'of this effect' },
       state: { kind: 'text', value: 'state', text: states.join(', ') },
+      'needs-person': { kind: 'flag', text: 'only those that wait for a person' },
       'business-id': {
         kind: 'text',
         value: 'id',
@@ -31,7 +32,8 @@ export const intentsCommand = operatorCommand(
     async run(desk) {
       const { given, operations } = desk
       const state = given.text('state') as IntentState | undefined
-      const filter = { effect: given.text('effect'), state, businessId: given.text('business-id') }
+      const needsPerson = given.flag('needs-person') ? true : undefined
+      const filter = { effect: given.text('effect'), state, needsPerson, businessId: given.text('business-id') }
       const intents = await operations.intents.list(filter, pageFrom(given))
       desk.show(intents, () =>
         intents.length === 0

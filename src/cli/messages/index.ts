@@ -3,6 +3,7 @@ import { UsageError } from '../command.ts'
 import { type Desk, operatorCommand } from '../operator-command.ts'
 import { timeOf } from '../output/wording.ts'
 import { pageFrom, pageOptions } from '../selection-options.ts'
+import { nowhereText } from './nowhere-text.ts'
 import { storyText } from './story-text.ts'
 
 export const messagesCommand = operatorCommand(
@@ -11,7 +12,7 @@ export const messagesCommand = operatorCommand(
     name: 'find',
     summary: 'finds messages by what is known of them',
     about:
-      'Finds messages that run, wait or are dead by any of these, and processed ones by --id or --key:\ntheir records have no other index. Messages on their way out are found by --id, --business-id or\n--state outgoing, of each destination among the 1,000 oldest.',
+      'Finds messages that run, wait or are dead by any of these, and processed ones by --id or --key:\ntheir records have no other index. Messages in queues of the store and on their way out are found by --id,\n--business-id or --state, of each queue and destination among the 1,000 oldest.',
     options: {
       id: { kind: 'text', value: 'id', text: 'with this message id' },
       key: { kind: 'text', value: 'key', text: 'with this key: the id, or what identify() made of the message' },
@@ -25,7 +26,7 @@ export const messagesCommand = operatorCommand(
       state: {
         kind: 'text',
         value: 'state',
-        text: 'running, waiting, dead, outgoing, processed, expired or discarded',
+        text: 'running, waiting, dead, queued, outgoing, processed, expired or discarded',
       },
       error: { kind: 'text', value: 'text', text: 'with this text in an error' },
       since: { kind: 'date', text: 'at that time or later: a time, or an age such as 2h' },
@@ -45,7 +46,8 @@ export const messagesCommand = operatorCommand(
     async run(desk) {
       const [id = ''] = desk.given.args
       const story = await desk.operations.messages.story(id)
-      desk.show(story ?? null, () => (story === undefined ? `Nothing is known of ${id}.\n` : storyText(story)))
+      const nowhere = story === undefined ? await nowhereText(desk, id) : ''
+      desk.show(story ?? null, () => (story === undefined ? nowhere : storyText(story)))
       return story === undefined ? 1 : 0
     },
   },
@@ -67,7 +69,16 @@ export const messagesCommand = operatorCommand(
   },
 )
 
-const states: readonly string[] = ['running', 'waiting', 'dead', 'outgoing', 'processed', 'expired', 'discarded']
+const states: readonly string[] = [
+  'running',
+  'waiting',
+  'dead',
+  'queued',
+  'outgoing',
+  'processed',
+  'expired',
+  'discarded',
+]
 
 function filterOf({ given }: Desk): MessageFilter {
   const state = given.text('state')

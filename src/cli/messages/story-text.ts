@@ -5,7 +5,8 @@ import { counted, timeOf } from '../output/wording.ts'
 
 /** A message's story as a person reads it, every line plain text. */
 export function storyText(story: MessageStory): string {
-  const { id, type, source, message, handlers, duplicates, actions, leavesAt, intents, waitsFor, causedBy } = story
+  const { id, type, source, message, handlers, duplicates, actions, leavesAt, intents, waitsFor, inQueue, causedBy } =
+    story
   const lines = [[`message ${id}`, type && `of type ${type}`, source && `from ${source}`].filter(Boolean).join(' ')]
   if (story.businessId !== undefined) lines.push(`about ${story.businessId}`)
   if (causedBy !== undefined)
@@ -14,9 +15,14 @@ export function storyText(story: MessageStory): string {
     lines.push(
       `waits for ${waitsFor.destination} since ${timeOf(waitsFor.since)}, ${counted(waitsFor.attempts, 'attempt')} to send it`,
     )
+  if (inQueue !== undefined)
+    lines.push(
+      `in the queue ${inQueue.queue} since ${timeOf(inQueue.since)}, taken ${counted(inQueue.deliveries, 'time')}; no handler has finished it`,
+    )
   if (leavesAt !== undefined) lines.push(`published, and leaves at ${timeOf(leavesAt)}`)
   for (const handler of handlers) lines.push('', ...handlerLines(handler))
-  if (handlers.length === 0 && waitsFor === undefined) lines.push('', 'no handler has a record of it or has it parked')
+  if (handlers.length === 0 && waitsFor === undefined && inQueue === undefined)
+    lines.push('', 'no handler has a record of it or has it parked')
   for (const { handler, key, state, reason } of intents) {
     lines.push('', `intent ${handler.slice(1)}: ${state}, ${reason} (key ${key})`)
     lines.push(`  justonce intents show -- ${shellWord(handler.slice(1))} ${shellWord(key)}`)
@@ -67,21 +73,28 @@ function handlerLines({
   reason,
   nextAt,
   running,
+  behind,
   paused,
   redrive,
   attempts,
 }: HandlerStory) {
+  const named = `--handler=${shellWord(handler)} --key=${shellWord(key)}`
   const lines = [`${handler}: ${state} since ${timeOf(at)} (key ${key})`]
   if (running !== undefined)
     lines.push(`  attempt ${running.attempt} runs in ${running.host}/${running.pid} since ${timeOf(running.since)}`)
-  if (state === 'waiting')
-    lines.push(`  ${reason ?? 'parked'}, next attempt at ${timeOf(nextAt) ?? 'a time that is not known'}`)
-  if (state === 'dead')
+  if (behind !== undefined)
     lines.push(
-      `  ${reason}, not tried again by itself: justonce dead-letters redrive --handler=${shellWord(handler)} --key=${shellWord(key)}`,
+      `  ${reason}, behind ${behind.messageId} of the same key (${behind.state}): justonce messages show -- ${shellWord(behind.messageId ?? behind.key)}`,
     )
+  else if (state === 'waiting')
+    lines.push(
+      `  ${reason ?? 'parked'}, next attempt at ${timeOf(nextAt) ?? 'a time that is not known'}; now: justonce waiting run-now ${named}`,
+    )
+  if (state === 'dead') lines.push(`  ${reason}, not tried again by itself: justonce dead-letters redrive ${named}`)
   if (paused !== undefined)
-    lines.push(`  the handler is paused by ${paused.by}${paused.why === '' ? '' : `: ${paused.why}`}`)
+    lines.push(
+      `  the handler is paused by ${paused.by}${paused.why === '' ? '' : `: ${paused.why}`}; justonce handlers resume -- ${shellWord(handler)}`,
+    )
   if (redrive !== undefined) lines.push(`  in the redrive ${redrive.id} of ${redrive.by}`)
   if (attempts !== undefined && attempts > 0) lines.push(`  ${counted(attempts, 'attempt')}`)
   for (const { at: when, message } of errors) lines.push(`  ${timeOf(when)}  ${message}`)

@@ -1,4 +1,4 @@
-import type { HandlerView, Overview, ProcessView } from '../../operations/index.ts'
+import type { AlertView, HandlerView, Overview, ProcessView } from '../../operations/index.ts'
 import { type Desk, operatorCommand } from '../operator-command.ts'
 import { counted, millis, percent, rate, sizeOf, spanOf, timeOf } from '../output/wording.ts'
 
@@ -13,9 +13,11 @@ export const statusCommand = operatorCommand(
       const overview = await operations.overview({ minutes: given.number('minutes') ?? 60 })
       const processes = await operations.processes()
       const handlers = await operations.handlers.list()
-      desk.show({ overview, processes, handlers }, () =>
+      const alerts = await operations.alerts()
+      desk.show({ overview, alerts, processes, handlers }, () =>
         [
           overviewText(overview),
+          alertsText(desk, alerts),
           processesText(desk, processes),
           runningText(desk, processes),
           handlersText(desk, handlers),
@@ -47,8 +49,7 @@ function overviewText({
     `handlers take ${millis(now.p50Ms) ?? '–'} (half of the calls), ${millis(now.p99Ms) ?? '–'} (99 of 100)`,
     `${counted(parked.waiting, 'message')} waiting for another attempt, ${counted(parked.dead, 'dead letter')}, ${delayed} delayed`,
   ]
-  if (intents.waiting + intents.dead > 0)
-    lines.push(`intents: ${intents.waiting} open, ${intents.dead} wait for a person`)
+  if (intents.waiting + intents.dead > 0) lines.push(`intents: ${intents.waiting} open, ${intents.dead} for a person`)
   for (const [name, { ready, hidden, oldestMs }] of Object.entries(queues))
     lines.push(
       `queue ${name}: ${ready} ready, ${hidden} taken${oldestMs === undefined ? '' : `, oldest ${spanOf(oldestMs)}`}`,
@@ -68,6 +69,23 @@ function recordsLine({ rows, bytes, of }: NonNullable<Overview['records']>): str
   if (of !== 'database')
     return [rows === undefined ? 'records' : `about ${counted(rows, 'record')}`, ...room].join(', ')
   return `database: ${[...(rows === undefined ? [] : [counted(rows, 'key')]), ...room].join(', ')}, records and everything else`
+}
+
+function alertsText(desk: Desk, alerts: readonly AlertView[]): string {
+  if (alerts.length === 0) return ''
+  return desk.table(alerts, [
+    { title: 'alert', of: ({ rule, app }) => (app === undefined ? rule : `${rule} of ${app}`), cut: true },
+    { title: 'phase', of: ({ phase }) => phase },
+    { title: 'value', of: ({ value }) => shortened(value) },
+    { title: 'limit', of: ({ over }) => shortened(over) },
+    { title: 'since', of: ({ since }) => timeOf(since) },
+    { title: 'looked at', of: ({ seenAt }) => timeOf(seenAt) },
+  ])
+}
+
+/** Counts and milliseconds are whole, shares are not. */
+function shortened(value: number): number {
+  return value >= 1 ? Math.round(value) : Number(value.toPrecision(3))
 }
 
 function processesText(desk: Desk, processes: readonly ProcessView[]): string {

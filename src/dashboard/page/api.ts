@@ -23,8 +23,17 @@ export function keepToken(token: string): void {
 export function takeTokenFromAddress(): void {
   const [, token] = /^#token=(.+)$/.exec(location.hash) ?? []
   if (token === undefined) return
-  keepToken(decodeURIComponent(token))
+  keepToken(decoded(token))
   history.replaceState(null, '', `${location.pathname}${location.search}#/`)
+}
+
+/** Somebody may have put it there as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {

@@ -34,6 +34,22 @@ const pages: Readonly<Record<string, (props: { readonly query: URLSearchParams }
   audit: AuditPage,
 }
 
+/** What tabs and histories call them: never by what a message brings. */
+const titles: Readonly<Record<string, string>> = {
+  '': 'Overview',
+  messages: 'Messages',
+  message: 'Message',
+  letters: 'Dead letters',
+  redrive: 'Redrive',
+  waiting: 'Waiting',
+  outgoing: 'Outgoing',
+  intents: 'Intents',
+  intent: 'Intent',
+  handlers: 'Handlers',
+  schedules: 'Schedules',
+  audit: 'Audit',
+}
+
 function Dashboard() {
   const { path, query } = usePlace()
   const [session, setSession] = useState<Session>()
@@ -43,6 +59,9 @@ function Dashboard() {
     get<Session>('session').then(setSession, setError)
   }, [tries])
   if (session === undefined) return <Entrance error={error} enter={() => setTries(tries + 1)} />
+  useEffect(() => {
+    document.title = `${titles[path] ?? 'Dashboard'} · justonce`
+  }, [path])
   const Page = pages[path]
   return (
     <SessionContext.Provider value={session}>

@@ -30,6 +30,7 @@ type Whole<View extends operations.ParkedView> = Wire<Omit<View, 'body' | 'origi
 
 export type Overview = Wire<monitoring.Overview>
 export type Minute = Overview['history'][number]
+export type Alert = Wire<monitoring.AlertView>
 export type Process = Wire<monitoring.ProcessView>
 export type Handler = Wire<monitoring.HandlerView>
 export type Found = Wire<messages.FoundMessage>

@@ -14,7 +14,8 @@ export const intentRoutes: readonly Route[] = [
         ['effect', 'state', 'key', 'idempotencyKey', 'businessId'],
         ['since', 'before'],
       ) as IntentFilter
-      return (await operations.intents.list(filter, pageOf(query))).map((intent) => {
+      const only = query.get('needsPerson') === 'true' ? { needsPerson: true } : {}
+      return (await operations.intents.list({ ...filter, ...only }, pageOf(query))).map((intent) => {
         const { payload: _, errors, ...rest } = shown.intent(intent)
         return { ...rest, error: errors.at(-1)?.message }
       })

@@ -23,6 +23,13 @@ export const monitoringRoutes: readonly Route[] = [
   },
   {
     method: 'GET',
+    path: 'api/alerts',
+    needs: 'read',
+    shared: true,
+    run: async ({ operations }) => await operations.alerts(),
+  },
+  {
+    method: 'GET',
     path: 'metrics',
     needs: 'read',
     run: async ({ operations }) =>

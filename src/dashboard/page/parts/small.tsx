@@ -16,6 +16,7 @@ const tones: Readonly<Record<string, string>> = {
   running: 'info',
   waiting: 'warn',
   pending: 'info',
+  queued: 'info',
   outgoing: 'info',
   delayed: 'info',
   refused: 'bad',
@@ -25,6 +26,8 @@ const tones: Readonly<Record<string, string>> = {
   processed: 'ok',
   finished: 'ok',
   stopped: 'warn',
+  firing: 'bad',
+  calming: 'warn',
   paused: 'warn',
 }
 

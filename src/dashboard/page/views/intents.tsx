@@ -22,7 +22,8 @@ export function IntentsPage({ query }: { readonly query: URLSearchParams }) {
   )
   const after = given(query, ['after'])
   const isPerson = query.get('only') === 'person'
-  const { data, error } = useAsked<readonly IntentRow[]>('intents', { ...filter, ...after, limit: size }, 5_000)
+  const asked = { ...filter, ...after, ...(isPerson && { needsPerson: 'true' }), limit: size }
+  const { data, error } = useAsked<readonly IntentRow[]>('intents', asked, 5_000)
   const keep: Record<string, string> = isPerson ? { only: 'person' } : {}
   return (
     <>
@@ -42,9 +43,13 @@ export function IntentsPage({ query }: { readonly query: URLSearchParams }) {
       <Trouble error={error} />
       <Table
         label="Intents"
-        rows={isPerson ? data?.filter(({ needsPerson }) => needsPerson) : data}
+        rows={data}
         keyOf={({ effect, key }) => `${effect} ${key}`}
-        empty="There is no such intent. Those that are done have only a record."
+        empty={
+          isPerson
+            ? 'No intent waits for a person.'
+            : 'There is no such intent. Those that are done have only a record.'
+        }
         columns={[
           { title: 'effect', cell: ({ effect, key }) => <Code text={effect} href={link('intent', { effect, key })} /> },
           { title: 'key', cell: ({ key }) => <Code text={key} /> },

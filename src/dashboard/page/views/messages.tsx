@@ -9,7 +9,7 @@ import { given, link } from '../route.ts'
 import type { Found } from '../wire.ts'
 
 const size = 50
-const states = ['running', 'waiting', 'dead', 'outgoing', 'processed', 'expired', 'discarded']
+const states = ['running', 'waiting', 'dead', 'queued', 'outgoing', 'processed', 'expired', 'discarded']
 const fields: readonly Field[] = [
   { name: 'id', label: 'Message id or business id', hint: 'order-4711' },
   { name: 'handler', label: 'Handler' },
@@ -49,7 +49,11 @@ export function MessagesPage({ query }: { readonly query: URLSearchParams }) {
             title: 'key',
             // That of a delayed message is only a name of its row.
             cell: ({ key, messageId, state }) =>
-              key === messageId || state === 'outgoing' ? <span class="muted">same</span> : <Code text={key} />,
+              key === messageId || state === 'outgoing' || state === 'queued' ? (
+                <span class="muted">same</span>
+              ) : (
+                <Code text={key} />
+              ),
           },
           {
             title: 'about',

@@ -2,7 +2,8 @@ import { count, millis, rate, size, span } from '../format.ts'
 import { Panel, State, Time, Trouble } from '../parts/small.tsx'
 import { go, link } from '../route.ts'
 import { useAsked } from '../use-asked.ts'
-import type { Overview, Process } from '../wire.ts'
+import type { Alert, Overview, Process } from '../wire.ts'
+import { Alerts } from './alerts.tsx'
 import { Charts } from './charts.tsx'
 import { Processes, RunningNow } from './processes.tsx'
 
@@ -18,6 +19,7 @@ export function OverviewPage({ query }: { readonly query: URLSearchParams }) {
   const process = query.get('process') ?? ''
   const { data, error } = useAsked<Overview>('overview', { minutes, process }, 5_000)
   const processes = useAsked<readonly Process[]>('processes', {}, 5_000)
+  const alerts = useAsked<readonly Alert[]>('alerts', {}, 5_000)
   const change = (changed: Record<string, string>): void => go('', { minutes, process, ...changed })
   return (
     <>
@@ -50,6 +52,7 @@ export function OverviewPage({ query }: { readonly query: URLSearchParams }) {
         </div>
       </header>
       <Trouble error={error ?? processes.error} />
+      <Alerts alerts={alerts.data} />
       <Now overview={data} />
       <Charts history={data?.history} />
       <div class="columns">
@@ -106,6 +109,7 @@ function Waits({ overview }: { readonly overview: Overview | undefined }) {
           {Object.entries(queues).map(([name, each]) => (
             <Line
               key={`q${name}`}
+              href={link('messages', { state: 'queued', handler: `queue:${name}` })}
               label={`In queue ${name}`}
               value={each.ready + each.hidden}
               oldestMs={each.oldestMs}

@@ -1,15 +1,16 @@
 import { useState } from 'preact/hooks'
-import { count, inOrder } from '../format.ts'
+import { count, counted, inOrder } from '../format.ts'
 import { Body, HeaderList } from '../parts/body.tsx'
-import { Code, ErrorText, Facts, MessageLink, Panel, State, Time, Trouble } from '../parts/small.tsx'
-import { Table } from '../parts/table.tsx'
+import { Code, ErrorText, Facts, Panel, State, Time, Trouble } from '../parts/small.tsx'
 import { link } from '../route.ts'
 import { useMay } from '../session.ts'
 import { useAsked } from '../use-asked.ts'
 import type { HandlerStory, Story } from '../wire.ts'
 import { DiscardDialog, ForgetDialog, RunNowDialog } from './actions.tsx'
 import { EditDialog } from './edit-dialog.tsx'
+import { Nowhere } from './nowhere.tsx'
 import { RedriveDialog } from './redrive-dialog.tsx'
+import { Behind, Cause, Copies, Intents, Published } from './story-parts.tsx'
 import { Timeline } from './timeline.tsx'
 
 /** Everything that is known of one message, on one page. */
@@ -24,9 +25,7 @@ export function StoryPage({ query }: { readonly query: URLSearchParams }) {
         </h1>
       </header>
       <Trouble error={error} />
-      {story === null && (
-        <p class="empty">Nothing is known of it: no record, no parked message, no copy that a process remembers.</p>
-      )}
+      {story === null && <Nowhere />}
       {story && (
         <>
           <Facts
@@ -47,6 +46,7 @@ export function StoryPage({ query }: { readonly query: URLSearchParams }) {
                   />
                 ),
               ],
+              ['in the queue', story.inQueue && <Code text={story.inQueue.queue} />],
               ['leaves', story.leavesAt && <Time at={story.leavesAt} />],
               ['copies skipped', count(story.duplicates.length)],
             ]}
@@ -56,7 +56,12 @@ export function StoryPage({ query }: { readonly query: URLSearchParams }) {
               <HandlerCard key={`${handler.handler} ${handler.key}`} story={handler} changed={reload} />
             ))}
           </div>
-          {story.handlers.length === 0 && story.waitsFor === undefined && (
+          {story.inQueue && (
+            <p class="empty">
+              It is still in its queue, taken {counted(story.inQueue.deliveries, 'time')}. No handler has finished it.
+            </p>
+          )}
+          {story.handlers.length === 0 && story.waitsFor === undefined && story.inQueue === undefined && (
             <p class="empty">No handler has a record of it or has it parked.</p>
           )}
           <div class="columns">
@@ -127,7 +132,8 @@ function HandlerCard({ story, changed }: { readonly story: HandlerStory; readonl
           ['key', key === story.messageId ? undefined : <Code text={key} />],
           ['attempts', story.attempts && count(story.attempts)],
           ['reason', story.reason && <code>{story.reason}</code>],
-          ['next attempt', story.nextAt && <Time at={story.nextAt} />],
+          ['next attempt', story.nextAt && story.behind === undefined && <Time at={story.nextAt} />],
+          ['waits behind', story.behind && <Behind behind={story.behind} />],
           ['runs in', running && <>{`${running.host}/${running.pid}, attempt ${running.attempt}`}</>],
           ['paused', paused && `by ${paused.by}${paused.why === '' ? '' : `: ${paused.why}`}`],
           ['redrive', redrive && <a href={link('redrive', { id: redrive.id })}>running</a>],
@@ -165,101 +171,5 @@ function HandlerCard({ story, changed }: { readonly story: HandlerStory; readonl
       {opened === 'run-now' && <RunNowDialog {...dialog} />}
       {opened === 'forget' && <ForgetDialog handler={handler} letterKey={key} close={dialog.close} done={changed} />}
     </section>
-  )
-}
-
-function Copies({ story: { duplicates } }: { readonly story: Story }) {
-  if (duplicates.length === 0) return null
-  return (
-    <Panel title="Copies that came later" aside={<span class="muted">as far as processes remember</span>}>
-      <Table
-        label="Copies that came later"
-        rows={duplicates}
-        keyOf={({ at, handler, process }) => `${at} ${handler} ${process}`}
-        empty=""
-        columns={[
-          { title: 'when', cell: ({ at }) => <Time at={at} /> },
-          { title: 'handler', cell: ({ handler }) => <Code text={handler} /> },
-          {
-            title: 'why it came',
-            isWide: true,
-            cell: ({ redelivered, deliveries }) =>
-              redelivered
-                ? `delivered again by the broker${deliveries === undefined ? '' : `, delivery ${deliveries}`}`
-                : 'sent again, or the broker does not say why',
-          },
-          {
-            title: 'recognised by',
-            cell: ({ recognisedBy }) => (recognisedBy === 'store' ? 'its record' : 'the process itself'),
-          },
-          { title: 'process', cell: ({ process }) => <Code text={process} /> },
-        ]}
-      />
-    </Panel>
-  )
-}
-
-function Cause({ cause: { handler, key } }: { readonly cause: NonNullable<Story['causedBy']> }) {
-  return (
-    <>
-      <Code text={handler} />
-      {key !== undefined && (
-        <>
-          {' for '}
-          <MessageLink id={key} />
-        </>
-      )}
-    </>
-  )
-}
-
-function Published({ story: { outgoing, isOutgoingComplete } }: { readonly story: Story }) {
-  if (outgoing.length === 0) return null
-  return (
-    <Panel
-      title="Published and not sent yet"
-      aside={!isOutgoingComplete && <span class="muted">among the 1,000 oldest of each destination</span>}
-    >
-      <Table
-        label="Published and not sent yet"
-        rows={outgoing}
-        keyOf={({ id, destination, place, letter }) => `${destination} ${place ?? letter?.key} ${id}`}
-        empty=""
-        columns={[
-          { title: 'message', cell: ({ id }) => <MessageLink id={id} /> },
-          { title: 'type', cell: ({ type }) => <Code text={type} /> },
-          { title: 'to', cell: ({ destination }) => <Code text={destination} /> },
-          { title: 'state', cell: ({ state }) => <State is={state} /> },
-          { title: 'leaves', cell: ({ dueAt }) => dueAt && <Time at={dueAt} /> },
-          { title: 'attempts', isNumber: true, cell: ({ attempts }) => count(attempts) },
-          { title: 'published by', cell: ({ causedBy }) => causedBy && <Code text={causedBy.handler} /> },
-          { title: 'error', isWide: true, cell: ({ error }) => <ErrorText text={error} /> },
-        ]}
-      />
-    </Panel>
-  )
-}
-
-function Intents({ story: { intents } }: { readonly story: Story }) {
-  return (
-    <Panel title="Calls outside">
-      <Table
-        label="Calls outside"
-        rows={intents}
-        keyOf={({ handler, key }) => `${handler} ${key}`}
-        empty=""
-        columns={[
-          {
-            title: 'effect',
-            cell: ({ handler, key }) => (
-              <Code text={handler.slice(1)} href={link('intent', { effect: handler.slice(1), key })} />
-            ),
-          },
-          { title: 'state', cell: ({ state }) => <State is={state} /> },
-          { title: 'reason', isWide: true, cell: ({ reason }) => reason ?? '' },
-          { title: 'since', cell: ({ at }) => <Time at={at} /> },
-        ]}
-      />
-    </Panel>
   )
 }

@@ -28,7 +28,15 @@ export function Timeline({ story }: { readonly story: Story }) {
   )
 }
 
-function eventsOf({ handlers, duplicates, actions, outgoing, waitsFor, leavesAt }: Story): readonly Happened[] {
+function eventsOf({
+  handlers,
+  duplicates,
+  actions,
+  outgoing,
+  waitsFor,
+  inQueue,
+  leavesAt,
+}: Story): readonly Happened[] {
   const ofHandlers = handlers.flatMap(
     ({ handler, state, at, errors, parkedAt, nextAt, running, reason }): Happened[] => {
       const name = <code>{handler}</code>
@@ -96,6 +104,19 @@ function eventsOf({ handlers, duplicates, actions, outgoing, waitsFor, leavesAt 
             what: (
               <>
                 published, and waits for <code>{waitsFor.destination}</code>
+              </>
+            ),
+          },
+        ]),
+    ...(inQueue === undefined
+      ? []
+      : [
+          {
+            at: inQueue.since,
+            tone: 'info',
+            what: (
+              <>
+                sent to the queue <code>{inQueue.queue}</code>
               </>
             ),
           },
