@@ -10,7 +10,11 @@ export interface Connected<Client> {
 /** Opens a pool with pg or postgres.js, as the project has it. */
 export function postgresClient(wantedBy: string): { readonly kind: 'pg' | 'postgres.js'; open(url: string): unknown } {
   const pg = projectModule('pg') as { Pool: new (config: object) => unknown } | undefined
-  if (pg !== undefined) return { kind: 'pg', open: (connectionString) => new pg.Pool({ connectionString }) }
+  if (pg !== undefined)
+    return {
+      kind: 'pg',
+      open: (connectionString) => new pg.Pool({ connectionString, connectionTimeoutMillis: 30_000 }),
+    }
   const postgres = projectModule('postgres') as ((url: string) => unknown) | undefined
   if (postgres !== undefined) return { kind: 'postgres.js', open: (url) => postgres(url) }
   throw new UsageError(`${wantedBy} needs pg or postgres.js in your project: npm install pg`)
@@ -27,23 +31,45 @@ export async function redisClient(wantedBy: string, url: string): Promise<Connec
   const redis = projectModule('redis') as RedisModule | undefined
   if (redis !== undefined) {
     const client = redis.createClient({ url })
-    // Without a listener an error would end the process; the store reports what matters.
-    client.on('error', () => {})
-    await client.connect()
-    return { client, close: async () => (client.destroy === undefined ? await client.quit?.() : client.destroy()) }
+    const close = async () => (client.destroy === undefined ? await client.disconnect?.() : client.destroy())
+    await connectOnce(client, close)
+    return { client, close }
   }
-  const ioredis = projectModule('ioredis') as (new (url: string) => { disconnect(): void }) | undefined
+  const ioredis = projectModule('ioredis') as IoredisModule | undefined
   if (ioredis === undefined)
     throw new UsageError(`${wantedBy} needs redis or ioredis in your project: npm install redis`)
-  const client = new ioredis(url)
-  return { client, close: async () => client.disconnect() }
+  const client = new ioredis(url, { lazyConnect: true })
+  const close = async () => client.disconnect()
+  await connectOnce(client, close)
+  return { client, close }
 }
 
+/** By itself a client tries for ever, in silence. Later it may: whoever has begun wants it to go on. */
+async function connectOnce(client: RedisConnection, close: () => Promise<unknown>): Promise<void> {
+  const failed = Promise.withResolvers<never>()
+  // Without a listener an error would end the process; the store reports what matters.
+  client.on('error', failed.reject)
+  failed.promise.catch(() => {})
+  const connecting = client.connect()
+  connecting.catch(() => {})
+  try {
+    await Promise.race([failed.promise, connecting])
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+interface RedisConnection {
+  on(event: 'error', listener: (error: unknown) => void): unknown
+  connect(): Promise<unknown>
+}
+
+type IoredisModule = new (url: string, options: { lazyConnect: true }) => RedisConnection & { disconnect(): void }
+
 interface RedisModule {
-  createClient(options: { url: string }): {
-    on(event: 'error', listener: () => void): unknown
-    connect(): Promise<unknown>
+  createClient(options: { url: string }): RedisConnection & {
     destroy?(): unknown
-    quit?(): Promise<unknown>
+    disconnect?(): Promise<unknown>
   }
 }

@@ -1,19 +1,11 @@
 #!/usr/bin/env node
-import { createInterface } from 'node:readline/promises'
+import { askPerson } from './ask-person.ts'
 import { runCommand } from './run-command.ts'
 import type { Terminal } from './terminal.ts'
 
 const { stdin, stdout: out, stderr: err } = process
 
-async function ask(question: string): Promise<string> {
-  const lines = createInterface({ input: stdin, output: err })
-  try {
-    return await lines.question(question)
-  } finally {
-    lines.close()
-  }
-}
-
+const ask = (question: string): Promise<string> => askPerson(question, { input: stdin, output: err })
 const terminal: Terminal = stdin.isTTY ? { out, err, ask } : { out, err }
 // Whoever reads a list may have seen enough, as in `justonce dead-letters list | head`.
 out.on('error', () => process.exit(0))

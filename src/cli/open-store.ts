@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import type { Store } from '../contracts/index.ts'
 import { type Operations, operations } from '../operations/index.ts'
-import { mysqlClient, postgresClient, redisClient } from './clients.ts'
 import { UsageError } from './command.ts'
 import { importFile } from './import-file.ts'
+import { openerOf, type StoreNames } from './open-url.ts'
 import type { GivenOptions, OptionSpec } from './options.ts'
 
 export const storeOptions = {
@@ -15,7 +15,7 @@ export const storeOptions = {
   config: {
     kind: 'text',
     value: 'file',
-    text: 'exports the app, the store, or what sharded() has returned. Default: justonce.config.ts (.mts, .js, .mjs) in the current folder',
+    text: 'exports the app, the store, or what sharded() has returned. Default, without $JUSTONCE_STORE: justonce.config.ts (.mts, .js, .mjs) in the current folder',
   },
   shard: {
     kind: 'text',
@@ -44,15 +44,18 @@ export interface Opened {
 const configs = ['ts', 'mts', 'js', 'mjs'].map((ending) => `justonce.config.${ending}`)
 
 /** One, or one for each shard. */
-export async function openStores(given: Pick<GivenOptions, 'text'>): Promise<readonly [Opened, ...Opened[]]> {
+export async function openStores(
+  given: Pick<GivenOptions, 'text'>,
+  { mayCreate = false }: { readonly mayCreate?: boolean } = {},
+): Promise<OneOrMore> {
   const [store, config, shard] = [given.text('store'), given.text('config'), given.text('shard')]
   if (store !== undefined && config !== undefined) throw new UsageError('--store and --config do not go together.')
+  const names = { prefix: given.text('prefix'), schema: given.text('schema') }
+  // Where a folder has a config, somebody who sets the variable means another store, such as that of the owner of the tables.
+  const url = store ?? (config === undefined ? process.env.JUSTONCE_STORE || undefined : undefined)
+  if (url !== undefined) return chosen(await openGiven(url, { ...names, mayCreate }), shard)
   const file = config ?? configs.find((name) => existsSync(name))
-  const fromEnvironment = process.env.JUSTONCE_STORE
-  if (store !== undefined) return chosen(await openGiven(store, given), shard)
-  if (file !== undefined) return chosen(await openFile(file), shard)
-  if (fromEnvironment !== undefined && fromEnvironment !== '')
-    return chosen(await openGiven(fromEnvironment, given), shard)
+  if (file !== undefined) return chosen(await openNamed(file, names), shard)
   throw new UsageError(
     'which store? Give --store <url or file>, set JUSTONCE_STORE, or export the app from a justonce.config.ts in this folder.',
   )
@@ -69,16 +72,10 @@ function chosen(all: OneOrMore, shard: string | undefined): OneOrMore {
   return [found]
 }
 
-async function openGiven(text: string, given: Pick<GivenOptions, 'text'>): Promise<OneOrMore> {
-  const scheme = /^([a-z]+):/i.exec(text)?.[1]?.toLowerCase()
-  const isUrl = scheme !== undefined && Object.hasOwn(openers, scheme) && !existsSync(text)
-  const [prefix, schema] = [given.text('prefix'), given.text('schema')]
-  if (!isUrl) {
-    if (prefix !== undefined || schema !== undefined)
-      throw new UsageError('--prefix and --schema go with the URL of a store; a file says them itself.')
-    return await openFile(text)
-  }
-  const { store, close } = await (openers[scheme] as Opener)(text, { prefix, schema })
+async function openGiven(text: string, given: StoreNames & { readonly mayCreate: boolean }): Promise<OneOrMore> {
+  const opener = existsSync(text) ? undefined : openerOf(text)
+  if (opener === undefined) return await openNamed(text, given)
+  const { store, close } = await opener(text, given)
   const closeBoth = async (): Promise<void> => {
     await store.close().catch(() => {})
     await close()
@@ -86,53 +83,10 @@ async function openGiven(text: string, given: Pick<GivenOptions, 'text'>): Promi
   return [{ store, operations: operations(store), hasApp: false, close: closeBoth }]
 }
 
-type Names = { readonly prefix: string | undefined; readonly schema: string | undefined }
-type Opener = (url: string, names: Names) => Promise<{ readonly store: Store; close(): Promise<unknown> }>
-
-/** Clients are those of the user's project, and the stores are loaded only when they are asked for. */
-const postgres: Opener = async (url, names) => {
-  const { postgresStore } = await import('../stores/postgres/index.ts')
-  const { kind, open } = postgresClient('a postgres:// store')
-  const client = open(url) as { end(): Promise<unknown> }
-  const way = kind === 'pg' ? { pool: client } : { sql: client }
-  const store = postgresStore({ ...way, ...names, listen: false } as unknown as Parameters<typeof postgresStore>[0])
-  return { store: store as unknown as Store, close: () => client.end() }
-}
-
-const mysql: Opener = async (url, { prefix, schema }) => {
-  const { mysqlStore } = await import('../stores/mysql/index.ts')
-  const pool = mysqlClient('a mysql:// store')(url.replace(/^mariadb:/i, 'mysql:')) as { end(): Promise<unknown> }
-  const store = mysqlStore({ pool, prefix, database: schema } as unknown as Parameters<typeof mysqlStore>[0])
-  return { store: store as unknown as Store, close: () => pool.end() }
-}
-
-const redis: Opener = async (url, { prefix, schema }) => {
-  if (schema !== undefined) throw new UsageError('Redis has no schemas.')
-  const { redisStore } = await import('../stores/redis/index.ts')
-  const { client, close } = await redisClient('a redis:// store', url)
-  // An operator may write a record, that of a discarded message; it is kept as long as the store keeps one by default.
-  const recordTtlMs = 30 * 86_400_000
-  const options = {
-    mode: 'isolated',
-    client,
-    recordTtlMs,
-    onWarning() {},
-    ...(prefix !== undefined && { hashTag: prefix }),
-  }
-  const store = redisStore(options as unknown as Parameters<typeof redisStore>[0])
-  return { store: store as unknown as Store, close }
-}
-
-const sqlite: Opener = async (url, { prefix, schema }) => {
-  if (prefix !== undefined || schema !== undefined) throw new UsageError('SQLite has neither --prefix nor --schema.')
-  const { sqliteStore } = await import('../stores/sqlite/index.ts')
-  const path = url.replace(/^(sqlite|file):(\/\/)?/i, '')
-  if (path === '') throw new UsageError('which file? Give sqlite:path.')
-  return { store: sqliteStore({ path }) as unknown as Store, close: async () => {} }
-}
-
-const openers: Readonly<Record<string, Opener>> = {
-  ...{ postgres, postgresql: postgres, mysql, mariadb: mysql, redis, rediss: redis, sqlite, file: sqlite },
+/** What it exports has its names: others that are given would be ignored, and another store shown than was asked for. */
+async function openNamed(file: string, { prefix, schema }: StoreNames): Promise<OneOrMore> {
+  if (prefix === undefined && schema === undefined) return await openFile(file)
+  throw new UsageError(`--prefix and --schema go with the URL of a store; ${file} says them itself.`)
 }
 
 interface AppLike {

@@ -5,7 +5,7 @@ import { helpOf, helpOfAll } from './help.ts'
 import { onEachShard } from './on-each-shard.ts'
 import { type Opened, openStores, storeOptions } from './open-store.ts'
 import { type GivenOptions, type OptionSpec, parseOptions } from './options.ts'
-import { type Column, table } from './output/table.ts'
+import { type Column, plainLines, table } from './output/table.ts'
 import { jsonOf } from './output/wording.ts'
 import { reaching } from './reaching.ts'
 import type { Terminal } from './terminal.ts'
@@ -24,6 +24,8 @@ export interface Action extends Described {
   readonly asks?: boolean | undefined
   /** The tables need not be up to date. */
   readonly anySchema?: boolean | undefined
+  /** Whether it may make the file of a SQLite store. Otherwise a name that is misspelt would leave an empty one behind. */
+  creates?(given: GivenOptions): boolean
   /** It is run once, and does what it does for all shards by itself. */
   readonly allShards?: boolean | undefined
   /** Throws if what was given makes no sense; before a store is opened. */
@@ -80,7 +82,7 @@ export function operatorCommand(
       const specs = { ...optionsOf(action), ...everywhere }
       const given = parsing(helpFor(args), () => parseOptions(rest, specs, action.takes))
       parsing(helpFor(args), () => action.check?.(given))
-      const all = await openStores(given)
+      const all = await openStores(given, { mayCreate: action.creates?.(given) ?? false })
       const runIn = (opened: Opened, at: Terminal): Promise<number> =>
         reaching(opened.store, async () => {
           if (action.anySchema !== true) await opened.store.schema.check()
@@ -122,12 +124,12 @@ function deskFor(opened: Opened, given: GivenOptions, terminal: Terminal, all: r
     get signed() {
       return { by: given.text('by') ?? userInfo().username, ...(why !== undefined && { why }) }
     },
-    show: (value, text) => void terminal.out.write(isJson ? jsonOf(value) : text()),
+    show: (value, text) => void terminal.out.write(isJson ? jsonOf(value) : plainLines(text())),
     table: (rows, columns) => table(rows, columns, terminal.out),
     async confirm(question) {
       if (given.flag('yes')) return
       if (terminal.ask === undefined) throw new UsageError(`${question} Nobody is there to answer: give --yes.`)
-      const answer = await terminal.ask(`${question} [y/N] `)
+      const answer = await terminal.ask(`${plainLines(question)} [y/N] `)
       if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('nothing was done.')
     },
   }

@@ -15,7 +15,7 @@ export async function reaching<T>(store: Store, work: () => Promise<T>, hint = '
 }
 
 /** Some connection errors have no message, only other errors inside them. */
-function saidBy(error: unknown): string {
+export function saidBy(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(saidBy).join('; ')
   return error instanceof Error ? error.message : String(error)
 }

@@ -11,9 +11,13 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 /** Runs the command in a process of its own, as a user does, and resolves when it has ended. */
-export function runJustonce(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+export function runJustonce(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  cwd = root,
+): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [main, ...args], { cwd: root, env: { ...process.env, ...env } }, (error, out, err) => {
+    execFile(process.execPath, [main, ...args], { cwd, env: { ...process.env, ...env } }, (error, out, err) => {
       resolve({ code: error === null ? 0 : Number(error.code), out, err })
     })
   })

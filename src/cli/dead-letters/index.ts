@@ -4,7 +4,7 @@ import { operatorCommand } from '../operator-command.ts'
 import { counted } from '../output/wording.ts'
 import { discardAction, listAction } from '../parked-actions.ts'
 import { filterFrom, filterOptions, selectionFrom, selectionOptions } from '../selection-options.ts'
-import { followRedrive } from './follow-redrive.ts'
+import { followRedrive, warnIfNobodyDrives } from './follow-redrive.ts'
 import { deadLetters, groupsText, letterText, previewText, redrivesText } from './letters-text.ts'
 
 const redriveOptions = {
@@ -15,7 +15,10 @@ const redriveOptions = {
 } as const
 
 export const deadLettersCommand = operatorCommand(
-  { name: 'dead-letters', summary: 'lists, redrives, edits and discards messages that are not retried by themselves' },
+  {
+    name: 'dead-letters',
+    summary: 'lists, redrives, edits, notes and discards messages that are not retried by themselves',
+  },
   listAction(deadLetters),
   {
     name: 'groups',
@@ -25,6 +28,28 @@ export const deadLettersCommand = operatorCommand(
       const groups = await desk.operations.letters.groups(filterFrom(desk.given))
       desk.show(groups, () => (groups.length === 0 ? 'There is none.\n' : groupsText(desk, groups)))
       return 0
+    },
+  },
+  {
+    name: 'note',
+    summary: 'keeps a note about a cause, which groups shows; an empty one removes it',
+    about:
+      'Keeps a note about a cause, which stays when its dead letters are gone. The options have to name exactly one cause.',
+    takes: ['text'],
+    options: filterOptions,
+    changes: true,
+    async run({ operations, given, signed, show }) {
+      const [note = ''] = given.args
+      const [group, other] = await operations.letters.groups(filterFrom(given), 2)
+      if (other !== undefined)
+        throw new UsageError('they have more than one cause: name one by --handler, --reason and --error.')
+      if (group !== undefined) {
+        const { handler, reason, shape } = group
+        await operations.letters.annotate({ handler, reason, shape }, note, signed)
+      }
+      const done = note === '' ? 'The note is removed.\n' : 'The note is kept.\n'
+      show({ group: group ?? null, note }, () => (group === undefined ? 'No dead letter matches.\n' : done))
+      return group === undefined ? 1 : 0
     },
   },
   {
@@ -60,6 +85,7 @@ export const deadLettersCommand = operatorCommand(
         stopAfterFailures: given.number('stop-after'),
       }
       const started = await operations.letters.redrive(selection, { ...signed, ...options })
+      await warnIfNobodyDrives(desk)
       if (given.flag('wait')) return await followRedrive(desk, started.id)
       show(
         started,
@@ -81,6 +107,7 @@ export const deadLettersCommand = operatorCommand(
       const [handler = '', key = ''] = given.args
       const body = bodyFrom(given.text('body'))
       const started = await operations.letters.redrive({ handler, key }, { ...signed, body })
+      await warnIfNobodyDrives(desk)
       if (given.flag('wait')) return await followRedrive(desk, started.id)
       show(started, () => `It is redriven with the new body: ${started.id}.\n`)
       return 0

@@ -33,6 +33,7 @@ See docs/operations/least-privilege.md for an app whose role may not.`,
       },
     },
     anySchema: true,
+    creates: (given) => !given.flag('check') && !given.flag('status'),
     check(given) {
       const isCheck = given.flag('check') || given.flag('status')
       if (given.flag('print') && isCheck) throw new UsageError('--print and --check do not go together.')

@@ -1,5 +1,5 @@
 import { UsageError } from '../command.ts'
-import { followRedrive } from '../dead-letters/follow-redrive.ts'
+import { followRedrive, warnIfNobodyDrives } from '../dead-letters/follow-redrive.ts'
 import { deadLetters, previewText } from '../dead-letters/letters-text.ts'
 import { type Desk, operatorCommand } from '../operator-command.ts'
 import type { GivenOptions } from '../options.ts'
@@ -84,6 +84,7 @@ export const outgoingCommand = operatorCommand(
       const preview = await operations.letters.preview(selection)
       await confirm(`${previewText(preview)}Send them again to ${destination}?`)
       const started = await operations.letters.redrive(selection, signed)
+      await warnIfNobodyDrives(desk)
       if (given.flag('wait')) return await followRedrive(desk, started.id)
       show(started, () => `The redrive ${started.id} of ${counted(started.selected, 'message')} has started.\n`)
       return 0

@@ -7,8 +7,9 @@ export function spanOf(ms: number | undefined): string | undefined {
   return seconds < 172_800 ? `${Math.round(seconds / 3_600)}h` : `${Math.round(seconds / 86_400)}d`
 }
 
+/** In UTC, and saying so: logs of other programs are in other time zones. */
 export function timeOf(date: Date | undefined): string | undefined {
-  return date?.toISOString().replace('T', ' ').slice(0, 19)
+  return date && `${date.toISOString().replace('T', ' ').slice(0, 19)}Z`
 }
 
 export function millis(ms: number | undefined): string | undefined {
@@ -28,11 +29,16 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 }
 
-/** JSON in which bytes are base64. */
+/** JSON in which bytes are base64. What JSON leaves as it is and terminals act on, or turns the order of a text, is escaped. */
 export function jsonOf(value: unknown): string {
   const plain = (_: string, each: unknown): unknown =>
     each instanceof Uint8Array ? { base64: Buffer.from(each).toString('base64') } : each
-  return `${JSON.stringify(value, plain, 2)}\n`
+  const text = JSON.stringify(value, plain, 2)
+  return `${text.replaceAll(/[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, escaped)}\n`
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 /** Bytes as people say them. */
