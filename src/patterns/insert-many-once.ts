@@ -1,9 +1,10 @@
 import { JustonceError } from '../errors/index.ts'
-import { insertInto, insertOnce, type UniqueOptions } from './insert-once.ts'
+import { insertInto, insertOnce, storedDifferently, type UniqueOptions } from './insert-once.ts'
 import { columnList, keyOf, type Table, tableName, valueList, whereOf } from './sql/conditions.ts'
 import { isDuplicateKey } from './sql/duplicate-key.ts'
 import { type Fragment, joined, sql } from './sql/fragment.ts'
 import { type Row, type Runner, runnerOf } from './sql/runner.ts'
+import { checkUniqueIndex } from './sql/unique-index.ts'
 
 /** What `insertManyOnce()` answers. */
 export interface InsertedMany<Given extends Row> {
@@ -58,14 +59,20 @@ async function insertChunk(
 ): Promise<readonly number[]> {
   const name = tableName(table)
   if (runner.dialect === 'postgres') {
-    const found = await runner.rows(sql`
+    const found = await runner.rows(
+      sql`
       WITH justonce_change AS (
         ${insertInto(name, rows)} ON CONFLICT (${columnList(unique)}) DO NOTHING RETURNING ${columnList(unique)}
       )
-      SELECT ${placeOf(rows, unique)} AS place FROM justonce_change`)
+      SELECT ${placeOf(rows, unique)} AS place FROM justonce_change`,
+      'place',
+    )
+    // Which row it was cannot be told then, and the first one would be taken for new.
+    if (found.some(({ place }) => place === null)) throw storedDifferently(name, unique)
     return found.map(({ place }) => Number(place))
   }
   if (runner.dialect === 'sqlite') return await oneByOne(tx, table, rows, unique)
+  await checkUniqueIndex(runner, name, unique)
   const existing = await runner.rows(sql`
     SELECT ${placeOf(rows, unique)} AS place FROM ${name}
     WHERE (${columnList(unique)}) IN (${joined(

@@ -4,6 +4,7 @@ import { columnList, keyOf, type Table, tableName, valueList, whereOf } from './
 import { isDuplicateKey } from './sql/duplicate-key.ts'
 import { type Fragment, joined, type Name, sql } from './sql/fragment.ts'
 import { type Row, type Runner, runnerOf } from './sql/runner.ts'
+import { checkUniqueIndex } from './sql/unique-index.ts'
 
 /** Which columns make two rows the same. */
 export interface UniqueOptions {
@@ -38,6 +39,7 @@ export async function insertOnce(
   const runner = runnerOf(tx)
   const name = tableName(table)
   const where = whereOf(keyOf(row, unique))
+  await checkUniqueIndex(runner, name, unique)
   for (let round = 1; ; round++) {
     const outcome = await attempt(runner, name, row, unique, where)
     if (outcome.kind === 'changed') return { kind: 'inserted' }
@@ -49,8 +51,11 @@ export async function insertOnce(
 
 /** A key that the database stores in another form would otherwise be tried without end. */
 export function checkRounds(round: number, table: Name, unique: readonly string[]): void {
-  if (round < mostRounds) return
-  throw new JustonceError('OPTION_INVALID', {
+  if (round >= mostRounds) throw storedDifferently(table, unique)
+}
+
+export function storedDifferently(table: Name, unique: readonly string[]): JustonceError {
+  return new JustonceError('OPTION_INVALID', {
     message: `A row of ${table.parts.join('.')} was neither inserted nor found by ${unique.join(', ')}: either a trigger or the type of a column stores the key in another form, or rivals insert and delete it all the time.`,
   })
 }

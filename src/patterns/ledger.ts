@@ -1,5 +1,6 @@
-import { insertInto, insertOnce } from './insert-once.ts'
-import { add, assignments, columnList, type Table, tableName, whereOf } from './sql/conditions.ts'
+import { JustonceError } from '../errors/index.ts'
+import { checkRounds, insertInto, insertOnce, storedDifferently } from './insert-once.ts'
+import { columnList, keyOf, type Table, tableName, whereOf } from './sql/conditions.ts'
 import { type Amount, checkAmount } from './sql/exact-number.ts'
 import { Exact, type Fragment, Name, sql } from './sql/fragment.ts'
 import { type Row, type Runner, runnerOf } from './sql/runner.ts'
@@ -72,21 +73,57 @@ export function columnsOf({ columns = {} }: Pick<Books, 'columns'>): BookColumns
  */
 export async function applyEntry(tx: unknown, books: Books, entry: Entry): Promise<Applied> {
   const runner = runnerOf(tx)
-  const { transfer, account } = columnsOf(books)
-  const row = rowOf(books, entry)
-  const change = balanceChange(books, entry)
-  if (runner.dialect === 'postgres') {
-    const [{ entered, moved } = {}] = await runner.rows(sql`
-      WITH entry AS (
-        ${insertInto(tableName(books.ledger), [row])} ON CONFLICT (${columnList([transfer, account])}) DO NOTHING RETURNING 1
-      ), balance AS (${change} AND EXISTS (SELECT FROM entry) RETURNING 1)
-      SELECT (SELECT count(*) FROM entry)::int AS entered, (SELECT count(*) FROM balance)::int AS moved`)
-    if (entered === 0) return { kind: 'duplicate' }
-    return moved === 1 ? { kind: 'applied' } : await takeBack(runner, books, entry)
+  const moved = await (runner.dialect === 'postgres' ? inOneStatement : inTwoStatements)(runner, tx, books, entry)
+  if (moved === undefined) return { kind: 'duplicate' }
+  // Thrown, so that all of it is rolled back.
+  if (moved > 1) throw severalBalances(entry.account)
+  return moved === 1 ? { kind: 'applied' } : await againOrTakeBack(runner, books, entry)
+}
+
+export function severalBalances(account: unknown): JustonceError {
+  return new JustonceError('OPTION_INVALID', { message: `There is more than one balance of account ${account}.` })
+}
+
+/** How many balances have changed; undefined if the entry was there before. */
+type Enter = (runner: Runner, tx: unknown, books: Books, entry: Entry) => Promise<number | undefined>
+
+const inOneStatement: Enter = async (runner, _, books, entry) => {
+  const { ledger, unique, amount, row } = partsOf(books, entry)
+  const change = balanceChange(books, entry, sql`(SELECT amount FROM justonce_entry)`)
+  for (let round = 1; ; round++) {
+    const [{ entered, moved, known } = {}] = await runner.rows(
+      sql`
+      WITH justonce_entry AS (
+        ${insertInto(ledger, [row])} ON CONFLICT (${columnList(unique)}) DO NOTHING RETURNING ${amount} AS amount
+      ), justonce_balance AS (${change} RETURNING 1)
+      SELECT (SELECT count(*) FROM justonce_entry)::int AS entered, (SELECT count(*) FROM justonce_balance)::int AS moved,
+        NOT EXISTS (SELECT FROM justonce_entry) AND EXISTS (SELECT FROM ${ledger} WHERE ${keyWhere(row, unique)}) AS known`,
+      ...['entered', 'moved', 'known'],
+    )
+    if (entered === 1) return moved as number
+    if (known === true) return undefined
+    checkRounds(round, ledger, unique)
   }
-  const inserted = await insertOnce(tx, books.ledger, row, { unique: [transfer, account] })
-  if (inserted.kind === 'exists') return { kind: 'duplicate' }
-  return (await runner.change(change)) === 1 ? { kind: 'applied' } : await takeBack(runner, books, entry)
+}
+
+const inTwoStatements: Enter = async (runner, tx, books, entry) => {
+  const { unique, row } = partsOf(books, entry)
+  if ((await insertOnce(tx, books.ledger, row, { unique })).kind === 'exists') return undefined
+  return await runner.change(balanceChange(books, entry, amountOf(books, entry)))
+}
+
+function partsOf(books: Books, entry: Entry) {
+  const { transfer, account, amount } = columnsOf(books)
+  const unique = [transfer, account]
+  const row = rowOf(books, entry)
+  return { ledger: tableName(books.ledger), unique, amount: new Name([amount]), row }
+}
+
+const keyWhere = (row: Row, unique: readonly string[]): Fragment => whereOf(keyOf(row, unique))
+
+function amountOf(books: Books, entry: Entry): Fragment {
+  const { ledger, unique, amount, row } = partsOf(books, entry)
+  return sql`(SELECT ${amount} FROM ${ledger} WHERE ${keyWhere(row, unique)})`
 }
 
 /** The entry as a row of the ledger. */
@@ -96,27 +133,50 @@ export function rowOf(books: Books, entry: Entry): Row {
   return { ...entry.more, [transfer]: entry.transfer, [account]: entry.account, [amount]: entry.amount }
 }
 
-function balanceChange(books: Books, { account, amount, atLeast = 0 }: Entry): Fragment {
-  const names = columnsOf(books)
+/** What is added is the amount as the ledger has it: a column with fewer digits than were given has rounded it. */
+function balanceChange(books: Books, entry: Entry, amount: Fragment): Fragment {
+  const { balances, balance, where } = balanceOf(books, entry)
+  return sql`UPDATE ${balances} SET ${balance} = ${balance} + ${amount} WHERE ${where} AND ${limitOf(books, entry, amount)}`
+}
+
+function limitOf(books: Books, entry: Entry, amount: Fragment): Fragment {
+  const { atLeast = 0 } = entry
   if (atLeast !== null) checkAmount(atLeast, 'atLeast of an entry')
-  const balance = new Name([names.balance])
-  const set = assignments({ [names.balance]: add(amount) })
-  const change = sql`UPDATE ${tableName(books.balances)} SET ${set} WHERE ${whereOf({ [names.account]: account })}`
-  return atLeast === null ? change : sql`${change} AND ${balance} + ${new Exact(amount)} >= ${new Exact(atLeast)}`
+  const limit = atLeast === null ? sql`IS NOT NULL` : sql`>= ${new Exact(atLeast)}`
+  return sql`(${balanceOf(books, entry).balance} + ${amount}) ${limit}`
 }
 
-/** The balance has not changed, so the entry must not stay either. */
-async function takeBack(runner: Runner, books: Books, { transfer, account }: Entry): Promise<Applied> {
+function balanceOf(books: Books, { account }: Pick<Entry, 'account'>) {
   const names = columnsOf(books)
-  const where = whereOf({ [names.transfer]: transfer, [names.account]: account })
-  await runner.change(sql`DELETE FROM ${tableName(books.ledger)} WHERE ${where}`)
-  return await whyNot(runner, books, account)
+  const where = whereOf({ [names.account]: account })
+  return { balances: tableName(books.balances), balance: new Name([names.balance]), where }
 }
 
-export async function whyNot(runner: Runner, books: Books, account: unknown): Promise<Applied> {
-  const names = columnsOf(books)
-  const [found] = await runner.rows(sql`
-    SELECT ${new Name([names.balance])} AS balance FROM ${tableName(books.balances)}
-    WHERE ${whereOf({ [names.account]: account })}`)
-  return found === undefined ? { kind: 'missing', account } : { kind: 'refused', balance: found.balance }
+/** How often a change is tried again that nothing is in the way of any more. */
+const mostRounds = 10
+
+/** The balance has not changed, so the entry must not stay either, unless a rival has made room for it in the same moment. */
+async function againOrTakeBack(runner: Runner, books: Books, entry: Entry): Promise<Applied> {
+  const { balances, balance, where } = balanceOf(books, entry)
+  const amount = amountOf(books, entry)
+  // A locking read, because MySQL shows an older balance otherwise if the caller's transaction is stricter than usual.
+  const lock = runner.dialect === 'mysql' ? sql` LOCK IN SHARE MODE` : sql``
+  const look = sql`SELECT ${balance} AS balance, coalesce(${limitOf(books, entry, amount)}, false) AS fits FROM ${balances} WHERE ${where}${lock}`
+  for (let round = 1; ; round++) {
+    const [found] = await runner.rows(look, 'balance', 'fits')
+    if (found !== undefined && Number(found.fits) === 1 && round < mostRounds) {
+      if ((await runner.change(balanceChange(books, entry, amount))) === 1) return { kind: 'applied' }
+    } else {
+      await takeBack(runner, books, entry)
+      return found === undefined
+        ? { kind: 'missing', account: entry.account }
+        : { kind: 'refused', balance: found.balance }
+    }
+  }
+}
+
+async function takeBack(runner: Runner, books: Books, entry: Entry): Promise<void> {
+  const { ledger, unique, row } = partsOf(books, entry)
+  const deleted = await runner.change(sql`DELETE FROM ${ledger} WHERE ${keyWhere(row, unique)}`)
+  if (deleted !== 1) throw storedDifferently(ledger, unique)
 }

@@ -1,8 +1,9 @@
-import { insertOnce } from './insert-once.ts'
-import { type Books, columnsOf, type Entry, rowOf } from './ledger.ts'
-import { add, assignments, tableName, whereOf } from './sql/conditions.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { insertOnce, storedDifferently } from './insert-once.ts'
+import { type Books, columnsOf, type Entry, rowOf, severalBalances } from './ledger.ts'
+import { tableName, whereOf } from './sql/conditions.ts'
 import { joined, Name, sql } from './sql/fragment.ts'
-import { runnerOf } from './sql/runner.ts'
+import { type Row, runnerOf } from './sql/runner.ts'
 
 /**
  * Makes one entry for each (transfer, account), and leaves the balance to `settleEntries`: messages for one account do not wait
@@ -32,25 +33,43 @@ export async function settleEntries(
   const runner = runnerOf(tx)
   const names = columnsOf(books)
   const [ledger, balances] = [tableName(books.ledger), tableName(books.balances)]
-  const [transfer, account, amount, settled] = [names.transfer, names.account, names.amount, names.settled].map(
-    (name) => new Name([name]),
-  ) as [Name, Name, Name, Name]
+  const [transfer, account, amount, balance, settled] = (
+    ['transfer', 'account', 'amount', 'balance', 'settled'] as const
+  ).map((column) => new Name([names[column]])) as [Name, Name, Name, Name, Name]
   const skip = runner.dialect === 'sqlite' ? sql`` : sql` FOR UPDATE SKIP LOCKED`
-  const entries = await runner.rows(sql`
+  const entries = await runner.rows(
+    sql`
     SELECT ${transfer} AS transfer, ${account} AS account FROM ${ledger}
-    WHERE ${settled} = ${false} AND ${account} IN (SELECT ${account} FROM ${balances})
-    ORDER BY ${account}, ${transfer} LIMIT ${BigInt(limit)}${skip}`)
-  for (const some of Map.groupBy(entries, (entry) => String(entry.account)).values()) {
+    WHERE ${settled} = ${false} AND ${account} IN (SELECT ${account} FROM ${balances} WHERE ${balance} IS NOT NULL)
+    ORDER BY ${account}, ${transfer} LIMIT ${BigInt(limit)}${skip}`,
+    'transfer',
+    'account',
+  )
+  for (const some of byAccount(entries)) {
     const ofAccount = whereOf({ [names.account]: some[0]?.account })
     const listed = joined(
       some.map((entry) => sql`${entry.transfer}`),
       ', ',
     )
     const which = sql`${ofAccount} AND ${transfer} IN (${listed})`
-    const [{ sum } = {}] = await runner.rows(sql`SELECT SUM(${amount}) AS sum FROM ${ledger} WHERE ${which}`)
-    const set = assignments({ [names.balance]: add(sum as string) })
-    await runner.change(sql`UPDATE ${balances} SET ${set} WHERE ${ofAccount}`)
-    await runner.change(sql`UPDATE ${ledger} SET ${settled} = ${true} WHERE ${which}`)
+    // The database adds up: a client may read decimals as floating-point numbers, and MySQL an older state of the entries.
+    const sum = sql`(SELECT coalesce(SUM(${amount}), 0) FROM ${ledger} WHERE ${which})`
+    const added = await runner.change(sql`UPDATE ${balances} SET ${balance} = ${balance} + ${sum} WHERE ${ofAccount}`)
+    if (added > 1) throw severalBalances(some[0]?.account)
+    const marked = await runner.change(sql`UPDATE ${ledger} SET ${settled} = ${true} WHERE ${which}`)
+    // Thrown, so that nothing is settled twice or by halves.
+    if (added !== 1 || marked !== some.length) throw storedDifferently(ledger, [names.transfer, names.account])
   }
   return entries.length
+}
+
+/** They come in the order of their accounts. What is equal is not decided by text: bytes that are no text would all be. */
+function byAccount(entries: readonly Row[]): readonly (readonly Row[])[] {
+  const groups: Row[][] = []
+  for (const entry of entries) {
+    const last = groups.at(-1)
+    if (last !== undefined && isDeepStrictEqual(last[0]?.account, entry.account)) last.push(entry)
+    else groups.push([entry])
+  }
+  return groups
 }

@@ -32,9 +32,15 @@ export async function transfer(tx: unknown, books: Books, options: TransferOptio
   const { account } = columnsOf(books)
   const column = new Name([account])
   const lock = runner.dialect === 'sqlite' ? sql`` : sql` FOR UPDATE`
-  const found = await runner.rows(sql`
+  const rows = await runner.rows(
+    sql`
     SELECT ${column} = ${from} AS is_from, ${column} = ${to} AS is_to FROM ${tableName(books.balances)} WHERE ${whereOf({ [account]: oneOf([from, to]) })}
-    ORDER BY ${column}${lock}`)
+    ORDER BY ${column}${lock}`,
+    'is_from',
+    'is_to',
+  )
+  // 1 or '1' where the database or the client has no booleans.
+  const found = rows.map(({ is_from, is_to }) => ({ is_from: Number(is_from) === 1, is_to: Number(is_to) === 1 }))
   // The database compares, because it may call texts equal that JavaScript does not: 7 and '7', or a UUID in capitals.
   if (found.some(({ is_from, is_to }) => is_from && is_to))
     throw new JustonceError('OPTION_INVALID', { message: `A transfer from ${from} to itself.` })

@@ -1,6 +1,6 @@
 import { type Changes, oneOf, type Table, type Where } from './sql/conditions.ts'
 import type { Row } from './sql/runner.ts'
-import { updateIf } from './update-if.ts'
+import { changeIf } from './update-if.ts'
 
 /** What `transition()` and the moves of a state machine answer. */
 export type Transition<State> =
@@ -38,11 +38,12 @@ export async function transition<State extends string | number>(
   { column = 'state', from, to, set = {} }: TransitionOptions<State>,
 ): Promise<Transition<State>> {
   const allowed = Array.isArray(from) ? from : [from]
-  const outcome = await updateIf(tx, table, where, { if: { [column]: oneOf(allowed) }, set: { ...set, [column]: to } })
-  if (outcome.kind === 'updated') return { kind: 'moved' }
+  const change = { if: { [column]: oneOf(allowed) }, set: { ...set, [column]: to }, read: column }
+  const outcome = await changeIf(tx, table, where, change)
+  if (outcome.kind === 'changed') return { kind: 'moved' }
   if (outcome.kind === 'missing') return outcome
   const { row } = outcome
-  const current = row[column] as State
+  const current = outcome.current as State
   return String(current) === String(to) ? { kind: 'already', row } : { kind: 'refused', current, row }
 }
 

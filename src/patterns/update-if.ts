@@ -1,6 +1,6 @@
-import { changeOrFind } from './sql/change-or-find.ts'
+import { type ChangedOrFound, changeOrFind } from './sql/change-or-find.ts'
 import { add, assignments, type Changes, type Table, tableName, type Where, whereOf } from './sql/conditions.ts'
-import { sql } from './sql/fragment.ts'
+import { Name, sql } from './sql/fragment.ts'
 import { type Row, runnerOf } from './sql/runner.ts'
 
 /** What `updateIf()` answers. */
@@ -25,18 +25,26 @@ export interface UpdateIfOptions {
  * await updateIf(tx, 'accounts', { id }, { if: { balance: atLeast(10) }, set: { balance: add(-10) } })
  * ```
  */
-export async function updateIf(
+export async function updateIf(tx: unknown, table: Table, where: Where, options: UpdateIfOptions): Promise<UpdatedIf> {
+  const outcome = await changeIf(tx, table, where, options)
+  if (outcome.kind === 'changed') return { kind: 'updated' }
+  return outcome.kind === 'found' ? { kind: 'unmet', row: outcome.row } : outcome
+}
+
+/** `read`: a column whose value comes along if the condition does not hold. */
+export async function changeIf(
   tx: unknown,
   table: Table,
   where: Where,
-  { if: condition, set }: UpdateIfOptions,
-): Promise<UpdatedIf> {
+  { if: condition, set, read }: UpdateIfOptions & { readonly read?: string },
+): Promise<ChangedOrFound> {
   const name = tableName(table)
   const wanted = whereOf(condition)
   const change = sql`UPDATE ${name} SET ${assignments(set)} WHERE ${whereOf(where)} AND ${wanted}`
-  const outcome = await changeOrFind(runnerOf(tx), { table: name, change, where: whereOf(where), condition: wanted })
-  if (outcome.kind === 'changed') return { kind: 'updated' }
-  return outcome.kind === 'found' ? { kind: 'unmet', row: outcome.row } : outcome
+  return await changeOrFind(runnerOf(tx), {
+    ...{ table: name, change, where: whereOf(where), condition: wanted },
+    ...(read !== undefined && { read: new Name([read]) }),
+  })
 }
 
 /** As the client reads it: Postgres gives a bigint as text. */

@@ -5,6 +5,7 @@ import { assignments, columnList, keyOf, type Table, tableName, whereOf } from '
 import { isDuplicateKey } from './sql/duplicate-key.ts'
 import { type Fragment, Name, sql } from './sql/fragment.ts'
 import { type Row, type Runner, runnerOf } from './sql/runner.ts'
+import { checkUniqueIndex } from './sql/unique-index.ts'
 
 const fits = new Name(['justonce_fits'])
 
@@ -37,6 +38,7 @@ export async function upsert(
       checkRounds(round, name, unique)
     }
   }
+  await checkUniqueIndex(runner, name, unique)
   for (;;) {
     const [existing] = await runner.rows(sql`SELECT 1 AS found FROM ${name} WHERE ${where}${lockOf(runner)}`)
     if (existing !== undefined) {
@@ -92,7 +94,8 @@ export async function upsertLatest(
     for (let round = 1; ; round++) {
       const kind = await insertOrUpdate(runner, { name, row, unique, set, where: sql`${where} AND ${condition}` })
       if (kind !== undefined) return { kind }
-      const [found] = await runner.rows(sql`SELECT *, ${condition} AS ${fits} FROM ${name} WHERE ${where}`)
+      const look = sql`SELECT ${condition} AS ${fits}, * FROM ${name} WHERE ${where}`
+      const [found] = await runner.rows(look, 'justonce_fits')
       if (found?.justonce_fits === false) {
         const { justonce_fits: _, ...stored } = found
         return { kind: 'older', row: stored }
@@ -100,6 +103,7 @@ export async function upsertLatest(
       checkRounds(round, name, unique)
     }
   }
+  await checkUniqueIndex(runner, name, unique)
   for (;;) {
     const change = sql`UPDATE ${name} SET ${set} WHERE ${where} AND ${condition}`
     const outcome = await changeOrFind(runner, { table: name, change, where, condition })
@@ -119,13 +123,17 @@ async function insertOrUpdate(
   given: { name: Name; row: Row; unique: readonly string[]; set: Fragment; where: Fragment },
 ): Promise<'inserted' | 'updated' | undefined> {
   const { name, row, unique, set, where } = given
-  const [{ inserted, updated } = {}] = await runner.rows(sql`
+  const [{ inserted, updated } = {}] = await runner.rows(
+    sql`
     WITH justonce_insert AS (
       ${insertInto(name, [row])} ON CONFLICT (${columnList(unique)}) DO NOTHING RETURNING 1
     ), justonce_update AS (
       UPDATE ${name} SET ${set} WHERE ${where} AND NOT EXISTS (SELECT FROM justonce_insert) RETURNING 1
     )
-    SELECT EXISTS (SELECT FROM justonce_insert) AS inserted, EXISTS (SELECT FROM justonce_update) AS updated`)
+    SELECT EXISTS (SELECT FROM justonce_insert) AS inserted, EXISTS (SELECT FROM justonce_update) AS updated`,
+    'inserted',
+    'updated',
+  )
   if (inserted === true) return 'inserted'
   return updated === true ? 'updated' : undefined
 }

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { isJustonceError } from '../../src/index.ts'
 import {
   add,
-  applyEntry,
   atMost,
   deleteOnce,
   insertManyOnce,
@@ -13,40 +12,15 @@ import {
   softDelete,
   stateMachine,
   take,
-  transfer,
   transition,
   updateIf,
   updateVersioned,
   upsert,
   upsertLatest,
 } from '../../src/patterns/index.ts'
-import { tableName, whereOf } from '../../src/patterns/sql/conditions.ts'
-import { sql } from '../../src/patterns/sql/fragment.ts'
-import { runnerOf } from '../../src/patterns/sql/runner.ts'
-import type { Step } from './linearize.ts'
+import { type Domain, rowsOf, small } from './domain.ts'
+import { bank, later } from './domains-of-books.ts'
 import type { Place } from './places.ts'
-
-/** Functions that work on the same rows, and what each of them would do alone. */
-export interface Domain<State, Op> {
-  readonly ops: fc.Arbitrary<Op>
-  readonly from: State
-  readonly step: Step<State, Op>
-  /** Keys are different in each world. */
-  open(at: Place['table'], world: number): Opened<State, Op>
-}
-
-export interface Opened<State, Op> {
-  prepare(tx: unknown): Promise<void>
-  call(tx: unknown, op: Op): Promise<unknown>
-  state(tx: unknown): Promise<State>
-}
-
-const small = (min: number, max: number) => fc.integer({ min, max })
-
-/** Rows as they are: numbers instead of the texts that clients make of decimals. */
-async function rowsOf(tx: unknown, table: ReturnType<Place['table']>, where: Row): Promise<readonly Row[]> {
-  return await runnerOf(tx).rows(sql`SELECT * FROM ${tableName(table)} WHERE ${whereOf(where)}`)
-}
 
 type Invoices = Readonly<Record<string, number>>
 type InvoiceOp = { readonly fn: 'insertOnce' | 'upsert' | 'deleteOnce'; readonly of: number; readonly total: number }
@@ -263,85 +237,6 @@ const stock: Domain<Stock, StockOp> = {
   },
 }
 
-interface Bank {
-  readonly balances: readonly number[]
-  /** `transfer/account`. */
-  readonly entries: readonly string[]
-}
-type BankOp = { readonly id: string; readonly amount: number } & (
-  | { readonly fn: 'applyEntry'; readonly account: number; readonly atLeast: number | null }
-  | { readonly fn: 'transfer'; readonly from: number; readonly to: number }
-)
-type BankEnd = { readonly state: Bank; readonly answer: readonly unknown[] }
-
-/** The third account does not exist. Ids are used for several things, as they should not be. */
-const bank: Domain<Bank, BankOp> = {
-  ops: fc.oneof(
-    fc.record({
-      fn: fc.constant('applyEntry' as const),
-      id: fc.constantFrom('a', 'b', 'c'),
-      account: fc.constantFrom(0, 0, 1, 1, 2),
-      amount: small(-6, 6),
-      atLeast: fc.constantFrom(0, null, -3),
-    }),
-    fc
-      .record({ id: fc.constantFrom('a', 'b', 'd', 'e'), from: small(0, 2), step: small(1, 2), amount: small(1, 6) })
-      .map(({ id, from, step, amount }) => ({ fn: 'transfer' as const, id, from, to: (from + step) % 3, amount })),
-  ),
-  from: { balances: [5, 5], entries: [] },
-  step(state, op) {
-    if (op.fn === 'applyEntry') return entered(state, op.id, op.account, op.amount, op.atLeast)
-    for (const account of [op.from, op.to]) if (account === 2) return { state, answer: ['missing', account] }
-    const taken = entered(state, op.id, op.from, -op.amount, 0)
-    if (taken.answer[0] !== 'applied') return taken
-    const given = entered(taken.state, op.id, op.to, op.amount, null)
-    return given.answer[0] === 'applied' ? given : { state, answer: ['KEY_REUSED'] }
-  },
-  open(at, world) {
-    const account = (of: number) => 1_000_000 + world * 3 + of
-    const id = (of: string) => `b${world}-${of}`
-    const books = { ledger: at('entries'), balances: at('accounts') }
-    return {
-      async prepare(tx) {
-        for (const of of [0, 1])
-          await insertOnce(tx, at('accounts'), { account: account(of), balance: 5 }, { unique: ['account'] })
-      },
-      async call(tx, op) {
-        const { amount } = op
-        const answer =
-          op.fn === 'applyEntry'
-            ? await applyEntry(tx, books, {
-                ...{ transfer: id(op.id), account: account(op.account), amount, atLeast: op.atLeast },
-              })
-            : await transfer(tx, books, { transfer: id(op.id), from: account(op.from), to: account(op.to), amount })
-        if (answer.kind === 'missing') return ['missing', Number(answer.account) - account(0)]
-        return answer.kind === 'refused' ? ['refused', Number(answer.balance)] : [answer.kind]
-      },
-      async state(tx) {
-        const balances: number[] = []
-        const entries: string[] = []
-        for (const of of [0, 1, 2]) {
-          for (const { balance } of await rowsOf(tx, at('accounts'), { account: account(of) }))
-            balances.push(Number(balance))
-          for (const entry of await rowsOf(tx, at('entries'), { account: account(of) }))
-            entries.push(`${String(entry.transfer).slice(id('').length)}/${of}`)
-        }
-        return { balances, entries: entries.toSorted() }
-      },
-    }
-  },
-}
-
-function entered(state: Bank, id: string, account: number, amount: number, atLeast: number | null): BankEnd {
-  const entry = `${id}/${account}`
-  if (state.entries.includes(entry)) return { state, answer: ['duplicate'] }
-  const balance = state.balances[account]
-  if (balance === undefined) return { state, answer: ['missing', account] }
-  if (atLeast !== null && balance + amount < atLeast) return { state, answer: ['refused', balance] }
-  const balances = state.balances.with(account, balance + amount)
-  return { state: { balances, entries: [...state.entries, entry].toSorted() }, answer: ['applied'] }
-}
-
 /** What a call answers that refuses to be made. Its transaction is rolled back. */
 export function refusal(error: unknown): readonly unknown[] {
   if (isJustonceError(error, 'KEY_REUSED')) return [error.code]
@@ -355,4 +250,5 @@ export const domains = {
   insertManyOnce: visits,
   'reserve, release and take': stock,
   'applyEntry and transfer': bank,
+  'recordEntry and settleEntries': later,
 } as unknown as Readonly<Record<string, Domain<unknown, unknown>>>

@@ -6,8 +6,17 @@ import { type Place, places } from './places.ts'
 
 const numRuns = process.env.JUSTONCE_LONG_TESTS === undefined ? 15 : 100
 
-for (const [name, { isHere, open }] of Object.entries(places)) {
-  describe.skipIf(!isHere)(`patterns beside a model on ${name}`, () => {
+/** Besides the transactions of a store: those of a caller, with the isolation that it has chosen. */
+const ways = [
+  ...Object.keys(places).map((name) => ({ name, isolation: undefined })),
+  ...['pg', 'mysql2'].flatMap((name) =>
+    ['REPEATABLE READ', 'SERIALIZABLE'].map((isolation) => ({ name, isolation: isolation as string | undefined })),
+  ),
+]
+
+for (const { name, isolation } of ways) {
+  const { isHere, open } = places[name] as (typeof places)[string]
+  describe.skipIf(!isHere)(`patterns beside a model on ${name}, ${isolation ?? 'in a store'}`, () => {
     let place: Place
     let world = 0
     beforeAll(async () => {
@@ -17,6 +26,7 @@ for (const [name, { isHere, open }] of Object.entries(places)) {
     /** A conflict of the database is run again, as the engine does it. */
     const within = async <T>(work: (tx: unknown) => Promise<T>): Promise<T> => {
       try {
+        if (isolation !== undefined) return (await place.transaction?.(isolation, work)) as T
         return await place.store.transaction(work)
       } catch (error) {
         if (place.store.classify(error) !== 'conflict') throw error

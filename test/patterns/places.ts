@@ -17,19 +17,21 @@ export interface Place {
   /** How the tests name a table there. */
   table(name: string): Table
   readonly dialect: 'sqlite' | 'postgres' | 'mysql'
+  /** A transaction of the client's own, as a caller of the patterns without a store has it. It has its snapshot before the work begins. */
+  transaction?<T>(isolation: string, work: (tx: unknown) => Promise<T>): Promise<T>
   /** Runs statements outside of any transaction; `{}` stands for what goes before the name of a table. */
   exec(sql: string): Promise<void>
   close(): Promise<void>
 }
 
-/** `session`: a statement for each new connection. */
-export type MysqlOptions = PoolOptions & { readonly session?: string }
+/** Of the client. For MySQL, `session` is a statement for each new connection. */
+export type ClientOptions = pg.PoolConfig & postgres.Options<never> & PoolOptions & { readonly session?: string }
 
 const mariadb = await requireServer('mariadb')
 const server = await requireServer('postgres')
 
 export const places: Readonly<
-  Record<string, { readonly isHere: boolean; open(options?: MysqlOptions): Promise<Place> }>
+  Record<string, { readonly isHere: boolean; open(options?: Partial<ClientOptions>): Promise<Place> }>
 > = {
   'node:sqlite': { isHere: true, open: openSqlite },
   pg: { isHere: server.available, open: openPg },
@@ -46,6 +48,8 @@ function tables(prefix: string): readonly string[] {
     `CREATE TABLE ${prefix}profiles (id int PRIMARY KEY, name varchar(40), changed_at bigint)`,
     `CREATE TABLE ${prefix}accounts (account int PRIMARY KEY, balance decimal(40, 4))`,
     `CREATE TABLE ${prefix}entries (transfer varchar(40), account int, amount decimal(40, 4), settled boolean, PRIMARY KEY (transfer, account))`,
+    `CREATE TABLE ${prefix}later_accounts (account int PRIMARY KEY, balance decimal(40, 4))`,
+    `CREATE TABLE ${prefix}later_entries (transfer varchar(40), account int, amount decimal(40, 4), settled boolean, PRIMARY KEY (transfer, account))`,
     `CREATE TABLE ${prefix}stock (item varchar(20) PRIMARY KEY, free int, held int)`,
   ]
 }
@@ -65,8 +69,8 @@ async function openSqlite(): Promise<Place> {
   }
 }
 
-async function openPg(): Promise<Place> {
-  const pool = new pg.Pool({ connectionString: server.url, max: 6 })
+async function openPg(options: pg.PoolConfig = {}): Promise<Place> {
+  const pool = new pg.Pool({ connectionString: server.url, max: 6, ...options })
   const schema = newSchema()
   const store = postgresStore({ pool, schema })
   await store.schema.install()
@@ -75,6 +79,21 @@ async function openPg(): Promise<Place> {
     store: store as Store<unknown>,
     table: (name) => [schema, name],
     dialect: 'postgres',
+    async transaction(isolation, work) {
+      const client = await pool.connect()
+      try {
+        await client.query(`BEGIN ISOLATION LEVEL ${isolation}`)
+        await client.query(`SELECT FROM ${schema}.accounts LIMIT 1`)
+        const answer = await work(client)
+        await client.query('COMMIT')
+        return answer
+      } catch (error) {
+        await client.query('ROLLBACK')
+        throw error
+      } finally {
+        client.release()
+      }
+    },
     async exec(sql) {
       await pool.query(sql.replaceAll('{}', `${schema}.`))
     },
@@ -86,8 +105,8 @@ async function openPg(): Promise<Place> {
   }
 }
 
-async function openPostgresJs(): Promise<Place> {
-  const client = postgres(server.url, { max: 6, onnotice: () => {} })
+async function openPostgresJs(options: postgres.Options<never> = {}): Promise<Place> {
+  const client = postgres(server.url, { max: 6, onnotice: () => {}, ...options })
   const schema = newSchema()
   const store = postgresStore({ sql: client, schema })
   await store.schema.install()
@@ -107,7 +126,7 @@ async function openPostgresJs(): Promise<Place> {
   }
 }
 
-async function openMysql({ session, ...options }: MysqlOptions = {}): Promise<Place> {
+async function openMysql({ session, ...options }: PoolOptions & { session?: string } = {}): Promise<Place> {
   const database = newDatabase()
   await askMysql(mariadb.url, `CREATE DATABASE ${database}`)
   const pool = mysql.createPool({ uri: mysqlDatabaseUrl(mariadb.url, database), connectionLimit: 6, ...options })
@@ -119,6 +138,21 @@ async function openMysql({ session, ...options }: MysqlOptions = {}): Promise<Pl
     store: store as Store<unknown>,
     table: (name) => name,
     dialect: 'mysql',
+    async transaction(isolation, work) {
+      const connection = await pool.getConnection()
+      try {
+        await connection.query(`SET TRANSACTION ISOLATION LEVEL ${isolation}`)
+        await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT')
+        const answer = await work(connection)
+        await connection.query('COMMIT')
+        return answer
+      } catch (error) {
+        await connection.query('ROLLBACK')
+        throw error
+      } finally {
+        connection.release()
+      }
+    },
     async exec(sql) {
       for (const each of sql.split(';')) await pool.query(each.replaceAll('{}', ''))
     },

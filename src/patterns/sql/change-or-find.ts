@@ -3,8 +3,8 @@ import type { Row, Runner } from './runner.ts'
 
 export type ChangedOrFound =
   | { readonly kind: 'changed' }
-  /** Nothing was changed; this is the row as it is now. */
-  | { readonly kind: 'found'; readonly row: Row }
+  /** Nothing was changed; this is the row as it is now, and the column that was asked for. */
+  | { readonly kind: 'found'; readonly row: Row; readonly current?: unknown }
   | { readonly kind: 'missing' }
 
 export interface ChangeOrFind {
@@ -15,10 +15,14 @@ export interface ChangeOrFind {
   readonly where: Fragment
   /** What must be true of the row for the change to happen. If not given, the change happens only if there is no such row. */
   readonly condition?: Fragment
+  /** A column that is read as `current`: in the row it may have another name, if the client changes names. */
+  readonly read?: Name
 }
 
 const changed = new Name(['justonce_changed'])
 const fits = new Name(['justonce_fits'])
+const value = new Name(['justonce_current'])
+const ours = ['justonce_fits', 'justonce_current'] as const
 
 /** How often a change is tried again that nothing is in the way of any more. */
 const mostRounds = 10
@@ -32,34 +36,45 @@ export async function changeOrFind(runner: Runner, given: ChangeOrFind): Promise
   for (let round = 1; ; round++) {
     const outcome = await changeOrLook(runner, given)
     if (outcome.kind !== 'fits') return outcome
-    if (round === mostRounds) return { kind: 'found', row: outcome.row }
+    if (round === mostRounds) return { ...outcome, kind: 'found' }
   }
 }
 
-type Outcome = ChangedOrFound | { readonly kind: 'fits'; readonly row: Row }
+type Outcome = ChangedOrFound | { readonly kind: 'fits'; readonly row: Row; readonly current?: unknown }
 
 async function changeOrLook(runner: Runner, given: ChangeOrFind): Promise<Outcome> {
-  const { table, change, where, condition } = given
+  const { table, change, where, condition, read } = given
   if (runner.dialect !== 'postgres')
     return (await runner.change(change)) > 0 ? { kind: 'changed' } : look(runner, given)
-  const [row] = await runner.rows(sql`
+  const current = read === undefined ? sql`NULL` : sql`${read}`
+  const [row] = await runner.rows(
+    sql`
     WITH justonce_change AS (${change} RETURNING *)
-    SELECT true AS ${changed}, true AS ${fits}, * FROM justonce_change
+    SELECT true AS ${changed}, true AS ${fits}, ${current} AS ${value}, * FROM justonce_change
     UNION ALL
-    SELECT false, coalesce(${condition ?? sql`false`}, false), * FROM ${table}
-    WHERE ${where} AND NOT EXISTS (SELECT FROM justonce_change)`)
+    SELECT false, coalesce(${condition ?? sql`false`}, false), ${current}, * FROM ${table}
+    WHERE ${where} AND NOT EXISTS (SELECT FROM justonce_change)`,
+    'justonce_changed',
+    ...ours,
+  )
   if (row === undefined) return condition === undefined ? await look(runner, given) : { kind: 'missing' }
-  const { justonce_changed: wasChanged, justonce_fits: wouldFit, ...found } = row
+  const { justonce_changed: wasChanged, ...found } = row
   if (wasChanged === true) return { kind: 'changed' }
-  return wouldFit === true ? await look(runner, given) : { kind: 'found', row: found }
+  return found.justonce_fits === true ? await look(runner, given) : outcomeOf(found)
 }
 
 /** A locking read, because MySQL shows an older state otherwise if the caller's transaction is stricter than usual. */
-async function look(runner: Runner, { table, where, condition }: ChangeOrFind): Promise<Outcome> {
+async function look(runner: Runner, { table, where, condition, read }: ChangeOrFind): Promise<Outcome> {
   const lock = runner.dialect === 'mysql' ? sql` LOCK IN SHARE MODE` : sql``
-  const fitting = condition === undefined ? sql`` : sql`, coalesce(${condition}, false) AS ${fits}`
-  const [row] = await runner.rows(sql`SELECT ${table}.*${fitting} FROM ${table} WHERE ${where}${lock}`)
-  if (row === undefined) return { kind: 'missing' }
-  const { justonce_fits: wouldFit = false, ...found } = row
-  return { kind: Number(wouldFit) === 1 ? 'fits' : 'found', row: found }
+  const fitting = condition === undefined ? sql`false` : sql`coalesce(${condition}, false)`
+  const current = read === undefined ? sql`NULL` : sql`${read}`
+  const [row] = await runner.rows(
+    sql`SELECT ${fitting} AS ${fits}, ${current} AS ${value}, ${table}.* FROM ${table} WHERE ${where}${lock}`,
+    ...ours,
+  )
+  return row === undefined ? { kind: 'missing' } : outcomeOf(row)
+}
+
+function outcomeOf({ justonce_fits: wouldFit, justonce_current: current, ...row }: Row): Outcome {
+  return { kind: wouldFit === true || Number(wouldFit) === 1 ? 'fits' : 'found', row, current }
 }

@@ -23,7 +23,7 @@ export class Name {
   }
 }
 
-/** A number to compute with. MySQL would make a floating-point number of a text, and lose digits. */
+/** A number to compute with. Of a text MySQL would make a floating-point number, and SQLite calls any text greater than any number. */
 export class Exact {
   readonly value: number | bigint | string
 
@@ -54,7 +54,7 @@ export class Fragment {
       values.push(given instanceof Exact ? given.value : given)
       if (dialect === 'postgres') return `$${values.length}`
       const isText = given instanceof Exact && typeof given.value === 'string'
-      return dialect === 'mysql' && isText ? 'CAST(? AS DECIMAL(65, 30))' : '?'
+      return isText ? `CAST(? AS ${dialect === 'mysql' ? 'DECIMAL(65, 30)' : 'NUMERIC'})` : '?'
     })
     return this.#texts.map((text, index) => text + (pieces[index] ?? '')).join('')
   }

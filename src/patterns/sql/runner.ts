@@ -9,8 +9,8 @@ export type Row = Record<string, unknown>
 /** Runs statements in the caller's transaction. */
 export interface Runner {
   readonly dialect: Dialect
-  /** The rows that a statement returns. */
-  rows(statement: Fragment): Promise<Row[]>
+  /** The rows that a statement returns. `ours`: what its first columns are called, whatever the client does to names. */
+  rows(statement: Fragment, ...ours: string[]): Promise<Row[]>
   /** How many rows a statement without RETURNING has found and changed. */
   change(statement: Fragment): Promise<number>
 }
@@ -45,8 +45,10 @@ interface PgShape {
 }
 
 interface PostgresJsShape {
-  unsafe(text: string, values: unknown[], options: object): PromiseLike<Row[] & { count: number }>
+  unsafe(text: string, values: unknown[], options: object): PromiseLike<PostgresJsRows>
 }
+
+type PostgresJsRows = Row[] & { readonly count: number; readonly columns?: readonly { readonly name: string }[] }
 
 interface MysqlShape {
   query(options: object): Promise<[Row[] | { affectedRows: number; info?: string }, unknown]>
@@ -86,22 +88,41 @@ function pg(client: PgShape): Runner {
 }
 
 function postgresJs(client: PostgresJsShape): Runner {
-  return custom({
+  const ask = (statement: Fragment) => {
+    const { text, values } = rendered('postgres', statement)
+    // Described by the server first, so that values have the types of their columns.
+    return client.unsafe(text, values, { prepare: true })
+  }
+  return {
     dialect: 'postgres',
-    async run(text, values) {
-      // Described by the server first, so that values have the types of their columns.
-      const rows = await client.unsafe(text, [...values], { prepare: true })
-      return { rows, changes: rows.count }
+    async rows(statement, ...ours) {
+      const rows = await ask(statement)
+      return rows.map((row) => renamed(row, rows.columns ?? [], ours))
     },
-  })
+    change: async (statement) => (await ask(statement)).count,
+  }
 }
+
+/** The names of the user's columns stay as a `transform` of the client has made them, those of ours do not. */
+function renamed(row: Row, columns: NonNullable<PostgresJsRows['columns']>, ours: readonly string[]): Row {
+  const given = { ...row }
+  const values = ours.map((_, place) => {
+    const name = columns[place]?.name ?? ''
+    const value = given[name]
+    delete given[name]
+    return value
+  })
+  return { ...Object.fromEntries(ours.map((name, place) => [name, values[place]])), ...given }
+}
+
+/** Set for each statement, because the pool may be set up otherwise. Whole numbers beyond 2^53 are texts, as those of Postgres are. */
+const asRows = { supportBigNumbers: true, rowsAsArray: false, nestTables: false }
 
 function mysql(connection: MysqlShape): Runner {
   return custom({
     dialect: 'mysql',
     async run(text, values) {
-      // Whole numbers beyond 2^53 are texts, as those of Postgres are.
-      const [answer] = await connection.query({ ...withSafeTexts(text, values), supportBigNumbers: true })
+      const [answer] = await connection.query({ ...withSafeTexts(text, values), ...asRows })
       return Array.isArray(answer) ? { rows: answer, changes: 0 } : { rows: [], changes: foundRows(answer) }
     },
   })
