@@ -33,7 +33,6 @@ export function findCodeBlocks({ path, text }: RepoFile): CodeBlock[] {
 /** The pages a user reads. */
 export function readPages(): RepoFile[] {
   return readRepoFiles(
-    (path) =>
-      path.endsWith('.md') && (path === 'README.md' || path.startsWith('docs/') || path.startsWith('examples/')),
+    (path) => path.endsWith('.md') && (/^README\.(?:[\w-]+\.)?md$/.test(path) || /^(?:docs|examples)\//.test(path)),
   )
 }

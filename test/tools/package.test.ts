@@ -24,6 +24,7 @@ test('the tarball holds the build and its pages, nothing else', () => {
   const packed = [
     'package.json',
     'README.md',
+    'README.zh-CN.md',
     'LICENSE',
     'CHANGELOG.md',
     'CONTRIBUTING.md',
@@ -40,6 +41,8 @@ test('the tarball holds the build and its pages, nothing else', () => {
 
 test('what the README leads to is in the tarball', () => {
   const readme = '[a](docs/start.md#one) [b](https://example.org) [c](#here) ![d](docs/picture.png)'
-  expect(findUnpackedLinks(readme, ['docs/start.md', 'docs/picture.png'])).toEqual([])
-  expect(findUnpackedLinks(readme, ['docs/start.md'])).toEqual([expect.stringContaining('docs/picture.png')])
+  expect(findUnpackedLinks({ path: 'README.md', text: readme }, ['docs/start.md', 'docs/picture.png'])).toEqual([])
+  expect(findUnpackedLinks({ path: 'README.md', text: readme }, ['docs/start.md'])).toEqual([
+    expect.stringContaining('docs/picture.png'),
+  ])
 })

@@ -54,7 +54,7 @@ export interface Store<Tx = unknown> {
 
 test('the root is crowded at 15 visible entries', () => {
   const entries = (count: number) => Array.from({ length: count }, (_, index) => `entry-${index}/file.ts`)
-  expect(findCrowdedRoot([...entries(14), '.gitignore', '.ci/run'])).toEqual([])
+  expect(findCrowdedRoot([...entries(14), '.gitignore', '.ci/run', 'README.zh-CN.md'])).toEqual([])
   expect(findCrowdedRoot(entries(15))).toHaveLength(1)
 })
 

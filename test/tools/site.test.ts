@@ -8,7 +8,7 @@ const file = (path: string, text: string) => ({ path, text })
 const files = [
   file('README.md', '# justonce\n\n[start](docs/start.md#go-on) [code](src/index.ts) ![p](docs/picture.png)'),
   file('docs/start.md', '# Start\n\n## Go on\n\n[home](../README.md)\n\n```ts\nconst a = "<b>" // c\n```'),
-  file('docs/zh-CN/README.md', '# justonce\n\n## 安装\n\n[here](#安装)'),
+  file('README.zh-CN.md', '# justonce\n\n## 安装\n\n[here](#安装) [English](README.md)'),
   file('examples/README.md', '# Examples\n\n[one](01-one)'),
   file('examples/01-one/README.md', '# One'),
   file('docs/guides/new.md', '# A page that nobody has listed'),

@@ -3,9 +3,12 @@ import type { Check } from './check.ts'
 
 const maxEntries = 14
 
-/** The root is the first page a newcomer reads, so it stays short; dot files are not shown there. */
+/** Not shown there, or the same page in another language: whoever looks for that looks beside the first one. */
+const uncounted = /^(?:\.|README\.[\w-]+\.md$)/
+
+/** The root is the first page a newcomer reads, so it stays short. */
 export function findCrowdedRoot(paths: readonly string[]): string[] {
-  const entries = new Set(paths.map((path) => path.split('/')[0] as string).filter((entry) => !entry.startsWith('.')))
+  const entries = new Set(paths.map((path) => path.split('/')[0] as string).filter((entry) => !uncounted.test(entry)))
   if (entries.size <= maxEntries) return []
   return [`the root has ${entries.size} entries; the limit is ${maxEntries}: ${[...entries].sort().join(', ')}`]
 }

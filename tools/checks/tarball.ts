@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from '../build.ts'
 import { obtainOtherNodes } from '../other-nodes.ts'
-import { fromRoot } from '../repo.ts'
+import { fromRoot, type RepoFile } from '../repo.ts'
 import { nonEmptyLines, run } from '../run.ts'
 import type { Check, CheckResult } from './check.ts'
 
 const builtFiles = ['dist/index.js', 'dist/dashboard/page.generated.js']
-const alwaysPacked = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'CONTRIBUTING.md']
+const alwaysPacked = ['package.json', 'README.md', 'README.zh-CN.md', 'LICENSE', 'CHANGELOG.md', 'CONTRIBUTING.md']
 
 /** A tarball holds what was built and the pages: no sources, no tests. */
 export function findTarballProblems(paths: readonly string[]): string[] {
@@ -21,12 +21,12 @@ export function findTarballProblems(paths: readonly string[]): string[] {
   ]
 }
 
-/** Whatever the README of the package leads to is in the package, because a reader may have nothing else. */
-export function findUnpackedLinks(readme: string, paths: readonly string[]): string[] {
-  const links = [...readme.matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)].map(([, file = '']) => file)
+/** Whatever a README of the package leads to is in the package, because a reader may have nothing else. */
+export function findUnpackedLinks({ path, text }: RepoFile, paths: readonly string[]): string[] {
+  const links = [...text.matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)].map(([, file = '']) => file)
   return [...new Set(links)]
     .filter((file) => !paths.includes(file))
-    .map((file) => `README.md leads to ${file}, which the tarball lacks`)
+    .map((file) => `${path} leads to ${file}, which the tarball lacks`)
 }
 
 /** Packs, installs into an empty project, then uses the package as a stranger would. */
@@ -58,7 +58,9 @@ async function packAndInstall(project: string): Promise<string[]> {
   const installed = await run('npm', ['install', '--no-audit', '--no-fund', `./${tarball.filename}`], { cwd: project })
   return [
     ...findTarballProblems(paths),
-    ...findUnpackedLinks(readFileSync(fromRoot('README.md'), 'utf8'), paths),
+    ...['README.md', 'README.zh-CN.md'].flatMap((page) =>
+      findUnpackedLinks({ path: page, text: readFileSync(fromRoot(page), 'utf8') }, paths),
+    ),
     ...(installed.ok ? [] : [`npm install failed: ${installed.output}`]),
   ]
 }

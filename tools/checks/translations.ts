@@ -4,7 +4,8 @@ import type { Check } from './check.ts'
 
 /** The translated pages, and what they are translated from. */
 export const translations: readonly (readonly [translated: string, original: string])[] = [
-  ['docs/zh-CN/README.md', 'README.md'],
+  ['README.zh-CN.md', 'README.md'],
+  ['docs/zh-CN/start.md', 'docs/start.md'],
   ['docs/zh-CN/choosing.md', 'docs/guides/choosing.md'],
   ['docs/zh-CN/semantics.md', 'docs/guides/semantics.md'],
   ['docs/zh-CN/schemes.md', 'docs/guides/schemes.md'],

@@ -31,7 +31,7 @@ const plan: readonly { title: string; folders: readonly string[]; first: readonl
     ].map((name) => `docs/guides/${name}.md`),
   },
   { title: 'Examples', folders: ['examples/'], first: [] },
-  { title: '中文', folders: ['docs/zh-CN/'], first: ['docs/zh-CN/README.md'] },
+  { title: '中文', folders: ['docs/zh-CN/'], first: ['README.zh-CN.md', 'docs/zh-CN/start.md'] },
   {
     title: 'Drivers',
     folders: ['docs/drivers/'],
@@ -54,7 +54,8 @@ const plan: readonly { title: string; folders: readonly string[]; first: readonl
   { title: 'Decisions', folders: ['docs/decisions/'], first: [] },
 ]
 
-const isPage = (path: string) => /^(?:README|CONTRIBUTING|CHANGELOG)\.md$|^(?:docs|examples)\/.*\.md$/.test(path)
+const isPage = (path: string) =>
+  /^(?:README|README\.zh-CN|CONTRIBUTING|CHANGELOG)\.md$|^(?:docs|examples)\/.*\.md$/.test(path)
 
 export function readSections(files = readRepoFiles(isPage)): Section[] {
   const left = new Map(files.map((file) => [file.path, asPage(file)]))
@@ -77,13 +78,14 @@ function asPage(file: RepoFile): SitePage {
     ...file,
     url: urlOf(file.path),
     title: isHome ? 'justonce' : heading.replaceAll('`', ''),
-    language: file.path.startsWith('docs/zh-CN/') ? 'zh-CN' : 'en',
+    language: file.path.includes('zh-CN') ? 'zh-CN' : 'en',
   }
 }
 
 /** Where a file of the repository is on the site, if it is a page. */
 export function urlOf(path: string): string {
   if (path === 'README.md') return 'index.html'
+  if (path === 'README.zh-CN.md') return 'zh-CN/index.html'
   const below = path.replace(/^docs\//, '').replace(/\.md$/, '.html')
   return below.endsWith('README.html')
     ? below.replace('README.html', 'index.html')
