@@ -93,7 +93,7 @@ class Rounds {
   /** Elected is who has the lease, and keeps it from round to round. */
   async lookIfElected(): Promise<void> {
     const { store } = this.#parts
-    const leases = leasesOf(store)
+    const leases = leasesOf(store, 'duty')
     if (this.#fence !== undefined && !(await leases.renew(this.#lease, this.#fence, leaseMs))) this.#fence = undefined
     this.#fence ??= (await leases.acquire(this.#lease, leaseMs))?.fence
     if (this.#fence === undefined) return
@@ -102,7 +102,7 @@ class Rounds {
   }
 
   async resign(): Promise<void> {
-    if (this.#fence !== undefined) await leasesOf(this.#parts.store).release(this.#lease, this.#fence)
+    if (this.#fence !== undefined) await leasesOf(this.#parts.store, 'duty').release(this.#lease, this.#fence)
     this.#fence = undefined
   }
 

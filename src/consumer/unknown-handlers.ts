@@ -88,7 +88,7 @@ export class UnknownHandlers<Tx> {
   }
 
   async #sayKnown(name: string): Promise<void> {
-    const leases = leasesOf(this.#engine.store)
+    const leases = leasesOf(this.#engine.store, 'duty')
     const fence = this.#fences.get(name)
     if (fence !== undefined && (await leases.renew(leaseOf(name), fence, knownForMs))) return
     const lease = await leases.acquire(leaseOf(name), knownForMs)
@@ -101,7 +101,7 @@ export class UnknownHandlers<Tx> {
    * handler.
    */
   async #isKnownToNobody(name: string): Promise<boolean> {
-    const leases = leasesOf(this.#engine.store)
+    const leases = leasesOf(this.#engine.store, 'duty')
     const lease = await leases.acquire(leaseOf(name), 1_000)
     if (lease === undefined) return false
     await leases.release(leaseOf(name), lease.fence)
@@ -110,7 +110,7 @@ export class UnknownHandlers<Tx> {
 
   /** Holds the lease meanwhile: a process that starts with the handler now can announce it only afterwards. */
   async #abandon(messages: WaitingMessages, signal: AbortSignal): Promise<void> {
-    const leases = leasesOf(this.#engine.store)
+    const leases = leasesOf(this.#engine.store, 'duty')
     const name = leaseOf(nameOf(messages))
     const lease = await leases.acquire(name, 60_000)
     if (lease === undefined) return

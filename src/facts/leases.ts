@@ -13,10 +13,16 @@ export interface Leases {
   release(name: string, fence: number): Promise<boolean>
 }
 
-/** The fence is the revision of a fact whose value never changes. */
-export function leasesOf({ facts }: { readonly facts: Pick<Facts<never>, 'change'> }): Leases {
+/**
+ * The fence is the revision of a fact whose value never changes. `lease` is the kind of those that users name; the apps' own leases
+ * are of the kind `duty`, so that no name can mean both.
+ */
+export function leasesOf(
+  { facts }: { readonly facts: Pick<Facts<never>, 'change'> },
+  kind: 'lease' | 'duty' = 'lease',
+): Leases {
   const change = async (lease: string, from: number | undefined, forMs: number): Promise<number | undefined> =>
-    (await facts.change(undefined, [{ name: `lease ${lease}`, from, value: '', forMs }]))[0]
+    (await facts.change(undefined, [{ name: `${kind} ${lease}`, from, value: '', forMs }]))[0]
   return {
     async acquire(name, leaseMs) {
       const fence = await change(name, undefined, leaseMs)

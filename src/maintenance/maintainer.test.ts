@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { JustonceEvent, Retention } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
 import { leasesOf } from '../facts/index.ts'
+import { withLease } from '../leases/with-lease.ts'
 import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { recordOf } from '../testing/sample-records.ts'
@@ -111,10 +112,21 @@ test('a process that has lost the lease removes no more', async () => {
   await clock.advance(0)
   expect(done.filter((step) => step === 'a remove')).toHaveLength(1)
   const fence = clock.now().getTime() * 1_000
-  expect(await leasesOf(store).release('maintenance', fence)).toBe(true)
-  expect(await leasesOf(store).acquire('maintenance', 60 * aMinute)).toEqual({ fence: fence + 1 })
+  expect(await leasesOf(store, 'duty').release('maintenance', fence)).toBe(true)
+  expect(await leasesOf(store, 'duty').acquire('maintenance', 60 * aMinute)).toEqual({ fence: fence + 1 })
   await clock.advance(30 * aMinute)
   expect(done.filter((step) => step === 'a remove')).toHaveLength(1)
+})
+
+test('whatever an application calls its own leases, it works', async () => {
+  const { clock, start, done, store } = open()
+  const hanging = gate()
+  const holding = withLease(store, 'maintenance', { clock }, () => hanging.opened)
+  start('a')
+  await clock.advance(10 * aMinute)
+  expect(done).toContain('a remove')
+  hanging.open()
+  expect(await holding).toMatchObject({ status: 'done' })
 })
 
 test('it goes on in small steps until there is no more, keeping its lease', async () => {
@@ -123,7 +135,7 @@ test('it goes on in small steps until there is no more, keeping its lease', asyn
   start('a', keep, { remove: async () => ({ removed: 1, more: --left > 0 }) })
   while (left > 1) {
     await clock.advance(200)
-    expect(await leasesOf(store).acquire('maintenance', 1_000)).toBeUndefined()
+    expect(await leasesOf(store, 'duty').acquire('maintenance', 1_000)).toBeUndefined()
   }
   await clock.advance(200)
   expect(left).toBe(0)
@@ -161,7 +173,7 @@ test('it stops at once, in a pause as between two steps, and frees the lease', a
   await maintainer.stop()
   expect(done).toHaveLength(before)
   expect(clock.waiting()).toBe(0)
-  expect(await leasesOf(store).acquire('maintenance', 1_000)).toBeDefined()
+  expect(await leasesOf(store, 'duty').acquire('maintenance', 1_000)).toBeDefined()
   const resting = start('b')
   await clock.advance(0)
   await resting.stop()

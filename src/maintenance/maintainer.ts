@@ -59,7 +59,7 @@ class Rounds {
   }
 
   async maintainIfElected(signal: AbortSignal): Promise<void> {
-    const leases = leasesOf(this.#store)
+    const leases = leasesOf(this.#store, 'duty')
     const lease = await leases.acquire(leaseName, leaseMs)
     if (lease === undefined) return
     try {
