@@ -25,7 +25,7 @@ export const storeCatalog = {
     fix: 'Nothing is handled or acknowledged until it is back; check the server and the network.',
   },
   FILE_REPLACED: {
-    title: 'The SQLite file, or its log, was removed or replaced while it was open',
+    title: 'The SQLite file, its log or the index of that was removed or replaced while it was open',
     fix: 'Stop every process before you restore a backup of the file, and leave the files -wal and -shm alone. Nothing is handled or acknowledged until the file is there; if you passed in your own connection, open it again.',
   },
   FILE_LOCK_BROKEN: {

@@ -12,6 +12,13 @@ function lookFromAnotherProcess(path: string): void {
   execFileSync(process.execPath, ['-e', look, path])
 }
 
+function writeFromAnotherProcess(path: string, effect: string): void {
+  const write = `const db = new (require('node:sqlite').DatabaseSync)(process.argv[1])
+    db.prepare('INSERT INTO effects VALUES (?)').run(process.argv[2])
+    db.close()`
+  execFileSync(process.execPath, ['-e', write, path, effect])
+}
+
 const record = (key: string) => ({ handler: 'h', key, fingerprint: undefined })
 
 describe.each(libraries.map((library, place) => [library.name, library, libraries[1 - place] as Library] as const))(
@@ -102,6 +109,50 @@ describe.each(libraries.map((library, place) => [library.name, library, librarie
       const error = await work.catch((e: unknown) => e)
       expect(error).toMatchObject({ code: 'FILE_REPLACED' })
       expect(store.classify(error)).toBe('unavailable')
+    })
+
+    it('nothing is committed beside others who have another index of the log, because somebody has removed ours', async () => {
+      const handle = (key: string) =>
+        store.transaction(async (tx) => {
+          await store.inbox.claim(tx, [record(key)])
+          tx.exec(`INSERT INTO effects VALUES ('${key}')`)
+        })
+      await handle('m1')
+      rmSync(`${path}-shm`)
+      writeFromAnotherProcess(path, 'of another process')
+      await handle('m2')
+      writeFromAnotherProcess(path, 'of a third one')
+      const left = library.open(path)
+      expect(effects(left)).toEqual(['m1', 'm2', 'of a third one', 'of another process'])
+      left.close()
+    })
+
+    it.each([['-shm'], ['-wal', '-shm']])(
+      'what others have committed since %s was removed outlives the end of the store',
+      async (...removed) => {
+        const outside = library.open(path)
+        outside.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+        outside.close()
+        await store.transaction((tx) => store.inbox.claim(tx, [record('m1')]))
+        for (const part of removed) rmSync(`${path}${part}`, { force: true })
+        writeFromAnotherProcess(path, 'of another process')
+        await store.close()
+        const left = library.open(path)
+        expect(effects(left)).toEqual(['of another process'])
+        left.close()
+      },
+    )
+
+    it('an index of the log that is removed in the middle of a transaction lets nothing be committed', async () => {
+      const work = store.transaction(async (tx) => {
+        await store.inbox.claim(tx, [record('m1')])
+        rmSync(`${path}-shm`)
+      })
+      const error = await work.catch((e: unknown) => e)
+      expect(error).toMatchObject({ code: 'FILE_REPLACED' })
+      expect(store.classify(error)).toBe('unavailable')
+      await store.transaction((tx) => store.inbox.claim(tx, [record('m1')]))
+      expect(await recordOf(store, record('m1'))).toBeDefined()
     })
   },
 )

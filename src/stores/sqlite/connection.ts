@@ -1,5 +1,6 @@
 import { JustonceError } from '../../errors/index.ts'
 import { type Patience, retryWhileBusy } from './busy-retry.ts'
+import { closeFile } from './close-file.ts'
 import { transactionEnded } from './epoch.ts'
 import { type OpenFile, openFileOf, replacedError } from './open-file.ts'
 import { checkNothingAttached, putSessionRight } from './session.ts'
@@ -150,7 +151,7 @@ export class Connection<Database extends SqliteDatabase> {
   #closeOwn(database: Database): void {
     if (this.#origin.kind === 'given') return
     try {
-      database.close()
+      closeFile(database, this.#file)
     } catch {
       // Already closed, or busy with a statement that nobody will finish. It is dropped either way.
     }

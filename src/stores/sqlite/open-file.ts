@@ -6,11 +6,15 @@ import { statementsOf } from './statements.ts'
 /** The file that a connection has open. */
 export interface OpenFile {
   /**
-   * Whether the connection still writes to the file and the log that have its names. If a backup was put in place, or the
-   * log was removed, the connection keeps the old files, which vanish with it. Throws while there is no file of that name at
-   * all.
+   * Whether the connection still writes to the file, the log and the index of the log that have its names. If a backup was put
+   * in place, or the log was removed, the connection keeps the old files, which vanish with it. If the index was removed, who
+   * opens the file next makes another one: its locks are there, so neither excludes the other, and each overwrites what the
+   * other commits. Throws while there is no file of that name at all.
    */
   isThere(): boolean
+  /** Whether others have made another log, or another index of it, in the place of those that the connection has. */
+  isSuperseded(): boolean
+  readonly path: string
 }
 
 /**
@@ -20,15 +24,17 @@ export interface OpenFile {
 export function openFileOf(database: SqliteDatabase, given: string | undefined, isAgain = false): OpenFile {
   const files = statementsOf(database).all<{ name: string; file: string | null }>('PRAGMA database_list')
   const path = files.find(({ name }) => name === 'main')?.file ?? ''
-  if (path === '') return { isThere: () => true }
+  if (path === '') return { path, isThere: () => true, isSuperseded: () => false }
   const opened = fileAt(path)
   const name = given !== undefined && fileAt(given) === opened ? given : path
   // A read creates the log, which stays for as long as anyone has the file open.
   statementsOf(database).get('SELECT 1 FROM main.sqlite_schema LIMIT 1')
-  const log = writesAhead(database) ? fileAt(`${path}-wal`) : undefined
-  // The connection got the index of the removed log from another connection of this process. It would not match a new log.
-  if (isAgain && log !== undefined && fileAt(`${path}-shm`) === undefined) throw replacedError()
+  const beside = writesAhead(database) ? ['wal', 'shm'].map((end) => partAt(`${path}-${end}`)) : []
+  const [log, index] = beside
+  // The connection got a removed index from another connection of this process. It would not match a new log.
+  if (isAgain && log?.opened !== undefined && index?.opened === undefined) throw replacedError()
   return {
+    path,
     isThere() {
       const now = fileAt(name)
       if (now === undefined && opened !== undefined)
@@ -36,9 +42,19 @@ export function openFileOf(database: SqliteDatabase, given: string | undefined, 
           message: `The SQLite file ${name} was removed while it was open. What is written now would be lost.`,
         })
       if (now !== opened) return false
-      return log === undefined || fileAt(`${path}-wal`) === log || (isOpen(database) && !writesAhead(database))
+      const areThere = beside.every((part) => part.opened === undefined || part.now() === part.opened)
+      return areThere || (isOpen(database) && !writesAhead(database))
     },
+    isSuperseded: () =>
+      beside.some((part) => {
+        const now = part.now()
+        return part.opened !== undefined && now !== undefined && now !== part.opened
+      }),
   }
+}
+
+function partAt(name: string) {
+  return { opened: fileAt(name), now: () => fileAt(name) }
 }
 
 function writesAhead(database: SqliteDatabase): boolean {
@@ -49,7 +65,7 @@ function writesAhead(database: SqliteDatabase): boolean {
 export function replacedError(): JustonceError {
   return new JustonceError('FILE_REPLACED', {
     message:
-      'Another file was put in the place of the SQLite file, or its log was removed. What is written through this connection would be lost.',
+      'Another file was put in the place of the SQLite file, or its log or the index of that was removed. What is written through this connection would be lost.',
   })
 }
 

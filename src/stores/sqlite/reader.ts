@@ -1,5 +1,6 @@
 import type { FairMutex } from '../shared/fair-mutex.ts'
 import { type Patience, retryWhileBusy } from './busy-retry.ts'
+import { closeFile } from './close-file.ts'
 import type { Connection } from './connection.ts'
 import { type OpenFile, openFileOf } from './open-file.ts'
 import { checkNothingAttached } from './session.ts'
@@ -30,7 +31,7 @@ export function connectedReader(
   let file: OpenFile | undefined
   let closed = false
   const letGo = (): void => {
-    database?.close()
+    if (database !== undefined) closeFile(database, file)
     database = undefined
   }
   const connected = (): SqliteDatabase => {
