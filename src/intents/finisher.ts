@@ -1,3 +1,4 @@
+import type { StoredParkedMessage } from '../contracts/index.ts'
 import { effectOf } from '../encoding/intent-name.ts'
 import type { Engine } from '../engine/engine.ts'
 import { isJustonceError } from '../errors/index.ts'
@@ -124,6 +125,10 @@ export class Finisher<Tx> {
     }
     const isCertain = kind === 'done' || kind === 'failed' || kind === 'given-up'
     if (!isCertain || ending.isAnswer) return undefined
+    if (row !== undefined && isSettled(row, ending)) {
+      if (isUnsure) reportEnding(this.#engine, ending)
+      return undefined
+    }
     if (row !== undefined && attemptsOf(row) === ending.attempts)
       return { ending: { ...ending, revision: row.revision, isLate: true }, isUnsure, tries: tries + 1 }
     // One that did nothing contradicts nobody.
@@ -131,4 +136,10 @@ export class Finisher<Tx> {
       events.emit({ kind: 'intent-conflict', effect: effectOf(handler), key, attempt: ending.attempts })
     return undefined
   }
+}
+
+/** Whether the row says already what a late ending would make it say: a second message about it would be one too many. */
+function isSettled(row: StoredParkedMessage, { attempts, verdict }: Ending): boolean {
+  if (verdict.kind === 'done' || row.begun > 0 || row.attempts !== attempts) return false
+  return row.reason === 'INTENT_GIVEN_UP' || (verdict.kind === 'failed' && row.reason === 'INTENT_FAILED')
 }

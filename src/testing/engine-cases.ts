@@ -13,6 +13,7 @@ import { heartbeatCases } from './engine-cases/heartbeats.ts'
 import { hostileCases } from './engine-cases/hostile.ts'
 import { identityCases } from './engine-cases/identity.ts'
 import { insideCases } from './engine-cases/inside.ts'
+import { intentAnswerCases } from './engine-cases/intent-answers.ts'
 import { intentCases } from './engine-cases/intents.ts'
 import { interleaveCases } from './engine-cases/interleave.ts'
 import { keyOrderCases } from './engine-cases/key-order.ts'
@@ -58,6 +59,7 @@ export const engineCases: readonly StoreCase[] = [
   ...afterCommitCases,
   ...insideCases,
   ...intentCases,
+  ...intentAnswerCases,
   ...goneCases,
   ...onceCases,
   ...reservationCases,
