@@ -11,8 +11,7 @@ const longestGapDays = 41 * 366
 
 /** The first tick after an instant. Every process finds the same one. */
 export function nextTick(timing: Timing, after: number): number {
-  // Counted from 1970, so that processes that start at different times agree.
-  if (timing.kind === 'every') return (Math.floor(after / timing.everyMs) + 1) * timing.everyMs
+  if (timing.kind === 'every') return nextMultiple(timing.everyMs, after)
   const { cron, offsetAt } = timing
   const today = Math.floor((after + offsetAt(after)) / dayMs) * dayMs
   // From yesterday on: a time that clocks skip may be made up for on the next day.
@@ -22,6 +21,13 @@ export function nextTick(timing: Timing, after: number): number {
     if (found !== undefined) return found
   }
   throw new RangeError('A schedule that was checked never comes.')
+}
+
+/** Counted from 1970, so that processes that start at different times agree. */
+function nextMultiple(everyMs: number, after: number): number {
+  const count = Math.floor(after / everyMs) + 1
+  // Of a period with a fraction, a multiple divided by it may be a trace too small. Then this one is not later than the one before.
+  return count * everyMs > after ? count * everyMs : (count + 1) * everyMs
 }
 
 /** The latest ticks after `since`, up to and including `until`, oldest first, and no more than `most`. */

@@ -130,6 +130,14 @@ test('of a long time only the latest ticks are found, and soon', () => {
   expect(latestTicks(at('0 0 1 1 *'), since, until, 1)).toEqual([Date.parse('2026-01-01T00:00Z')])
 })
 
+// Thirty-five times a minute, and seven times an hour.
+test.for([60_000 / 35, 3_600_000 / 7, 1_000])('every %s ms: each tick is later than the one before', (everyMs) => {
+  const first = Math.ceil(Date.parse('2026-12-18T00:00Z') / everyMs)
+  const later = Array.from({ length: 1_000 }, (_, index) => (first + index) * everyMs)
+  expect(later.filter((tick) => nextTick({ kind: 'every', everyMs }, tick) <= tick)).toEqual([])
+  expect(later.slice(0, -1).map((tick) => nextTick({ kind: 'every', everyMs }, tick))).toEqual(later.slice(1))
+})
+
 test.for([
   '',
   '* * * *',
