@@ -1,7 +1,7 @@
-/** No connection was made. A connection that was there may end with one of these, too, when the way to the other side breaks down. */
-const ofConnecting: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL'])
+/** The host was not found, or no connection to it was made, whatever the reason. A connection that was there fails in other calls. */
+const ofConnecting: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo'])
 
-/** The host is unknown, or could not prove who it is: the request itself was not sent. */
+/** There was no answer to the attempt to connect, or the host could not prove who it is: the request itself was not sent. */
 const beforeSending: ReadonlySet<unknown> = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -24,5 +24,5 @@ function isConnecting(error: unknown): boolean {
   // Several addresses were tried, and each of them has failed in its own way.
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isConnecting)
   const { code, syscall } = (error ?? {}) as { readonly code?: unknown; readonly syscall?: unknown }
-  return beforeSending.has(code) || (ofConnecting.has(code) && syscall === 'connect')
+  return beforeSending.has(code) || ofConnecting.has(syscall)
 }

@@ -57,6 +57,22 @@ describe('failures that prove that nothing has happened', () => {
     expect(await call({ url: 'http://no-such-host.invalid/' })).toMatchObject({ kind: 'later' })
   })
 
+  // Where one of several addresses does not answer, the first error is one of them.
+  test.each([
+    ['ETIMEDOUT', 'connect'],
+    ['EACCES', 'connect'],
+    ['EAI_NODATA', 'getaddrinfo'],
+  ])('%s in %s, also of one of several addresses', async (code, syscall) => {
+    const refused = Object.assign(new Error('nobody listens'), { code: 'ECONNREFUSED', syscall: 'connect' })
+    const one = Object.assign(new Error('no connection'), { code, syscall })
+    for (const cause of [one, new AggregateError([one, refused])]) {
+      const fetch = async () => {
+        throw new TypeError('fetch failed', { cause })
+      }
+      expect(await call({ url: 'http://127.0.0.1/', fetch })).toMatchObject({ kind: 'later' })
+    }
+  })
+
   test('a request that cannot be built, or answers that were said to be refusals', async () => {
     const url = await serve((_, response) => response.writeHead(422).end('no such account'))
     expect(await call({ url: () => 'no url' })).toMatchObject({ kind: 'refused' })
