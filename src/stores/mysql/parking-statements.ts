@@ -42,11 +42,14 @@ export function parkedValues(message: NewParkedMessage): string {
   ].join(', ')})`
 }
 
-/** The due rows, longest overdue first. The index scan ends at the limit, so nothing else is locked. */
+/**
+ * The due rows, longest overdue first. The index scan ends at the limit, so nothing else is locked. The handlers are named by themselves,
+ * because the index has them and not the types: many due rows may belong to others, and none of these is read.
+ */
 export function selectDue({ parked }: Tables, options: DueOptions): string {
   return `SELECT sequence, ${size} FROM ${parked} AS due FORCE INDEX (parked_due)
     WHERE due.state = 'waiting' AND due.next_at <= ${nowMs}
-      AND ${isWanted(options.wanted)} AND ${isFirst(parked, options)}
+      AND ${isAmong(options.wanted.map(({ handler }) => handler))} AND ${isWanted(options.wanted)} AND ${isFirst(parked, options)}
     ORDER BY due.next_at, due.sequence LIMIT ${integer(options.limit)}`
 }
 

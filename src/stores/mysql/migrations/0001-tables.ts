@@ -48,7 +48,7 @@ export function createTables(tables: Tables): string[] {
   \`body\`        longblob NOT NULL,
   original_body longblob NULL COMMENT 'as received, where a person has edited it',
   UNIQUE KEY parked_key (handler, \`key\`),
-  KEY parked_due (state, next_at, sequence),
+  KEY parked_due (state, next_at, sequence, handler),
   KEY parked_steps (message_id, source, step),
   KEY parked_order (handler, order_key, state, sequence),
   KEY parked_source (source, sequence),

@@ -39,7 +39,7 @@ CREATE TABLE ${parked} (
   original_body bytea,                           -- as received, where a person has edited it
   UNIQUE (handler, key)
 );
-CREATE INDEX ${index('parked_due')} ON ${parked} (next_at, sequence) WHERE state = 'waiting';
+CREATE INDEX ${index('parked_due')} ON ${parked} (handler, next_at, sequence) WHERE state = 'waiting';
 CREATE INDEX ${index('parked_steps')} ON ${parked} (message_id, source, step);
 CREATE INDEX ${index('parked_order')} ON ${parked} (handler, order_key, state, sequence) WHERE order_key IS NOT NULL;
 CREATE INDEX ${index('parked_source')} ON ${parked} (source, sequence);

@@ -62,23 +62,27 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
        ORDER BY place
        ON CONFLICT (handler, key) DO NOTHING`,
     ),
+    // Looks at each wanted handler by itself, because many due rows may belong to others: calls of an effect that is held to a rate.
     // A row must be the first waiting one of its key, with no dead letter before it. That is checked only for the first due
     // row of a key, because many rows may wait behind a dead letter. The check for earlier steps is behind an OR, where the
     // planner cannot turn it into a join with the whole table.
     reserve: statement(
-      `WITH due AS MATERIALIZED (
-         SELECT sequence AS due_sequence, next_at AS due_at, ${bytes} AS bytes FROM ${parked} AS due
-         WHERE state = 'waiting' AND next_at <= statement_timestamp() AND ${isWanted}
-           AND (order_key IS NULL OR sequence IN (
-                  SELECT min(sequence) FROM ${parked}
-                  WHERE state = 'waiting' AND next_at <= statement_timestamp() AND ${isWanted}
-                    AND order_key IS NOT NULL
-                  GROUP BY handler, order_key))
-           AND (order_key IS NULL OR sequence = ${first('first.sequence', 'due', `'waiting'`)})
-           AND (order_key IS NULL OR handler = ANY ($4::text[])
-                OR ${first(`${isOf('due')} AND first.state = 'dead' AND first.sequence < due.sequence`, 'due', `'dead'`)} IS NOT TRUE)
-           AND (independent OR NOT ${earlierStep('due')})
-         ORDER BY next_at, sequence LIMIT $1::int FOR UPDATE OF due SKIP LOCKED),
+      `WITH heads AS MATERIALIZED (
+         SELECT min(sequence) AS sequence FROM ${parked}
+         WHERE handler = ANY ($3::text[] || $6::text[]) AND state = 'waiting' AND next_at <= statement_timestamp() AND ${isWanted}
+           AND order_key IS NOT NULL
+         GROUP BY handler, order_key),
+       due AS MATERIALIZED (
+         SELECT due.* FROM (SELECT DISTINCT name FROM unnest($3::text[] || $6::text[]) AS name) AS wanted, LATERAL (
+           SELECT sequence AS due_sequence, next_at AS due_at, ${bytes} AS bytes FROM ${parked} AS due
+           WHERE due.handler = wanted.name AND state = 'waiting' AND next_at <= statement_timestamp() AND ${isWanted}
+             AND (order_key IS NULL OR sequence IN (SELECT sequence FROM heads))
+             AND (order_key IS NULL OR sequence = ${first('first.sequence', 'due', `'waiting'`)})
+             AND (order_key IS NULL OR handler = ANY ($4::text[])
+                  OR ${first(`${isOf('due')} AND first.state = 'dead' AND first.sequence < due.sequence`, 'due', `'dead'`)} IS NOT TRUE)
+             AND (independent OR NOT ${earlierStep('due')})
+           ORDER BY next_at, sequence LIMIT $1::int FOR UPDATE OF due SKIP LOCKED) AS due
+         ORDER BY due_at, due_sequence LIMIT $1::int),
        fitting AS (
          SELECT due_sequence, due_at, sum(bytes) OVER (ORDER BY due_at, due_sequence) - bytes AS bytes_before FROM due),
        reserved AS (
