@@ -2,6 +2,7 @@ import { version } from '../encoding/version.ts'
 import { isJustonceError } from '../errors/index.ts'
 import { UsageError } from './command.ts'
 import { commands } from './commands.ts'
+import { whyNotThisNode } from './node-version.ts'
 import { plainLines } from './output/table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -16,6 +17,11 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
   if (rest.includes('--help') || rest.includes('-h')) {
     terminal.out.write(command.helpFor?.(rest) ?? command.help)
     return 0
+  }
+  const tooOld = whyNotThisNode(process.versions.node)
+  if (tooOld !== undefined) {
+    terminal.err.write(`${tooOld}\n`)
+    return 2
   }
   try {
     return await command.run(rest, terminal)

@@ -53,6 +53,16 @@ describe.skipIf(!available)('the site in a browser', () => {
     await page.close()
   })
 
+  test('a page that is far down in the list is marked there, and begins with its title', async () => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
+    await page.goto(address('guides/scale.html'))
+    expect(await page.evaluate('scrollY')).toBe(0)
+    const place = await page.locator('nav [aria-current]').boundingBox()
+    expect(place?.y).toBeGreaterThan(0)
+    expect(place?.y).toBeLessThan(900)
+    await page.close()
+  })
+
   test('fits a phone, with a menu', async () => {
     const page = await browser.newPage({ viewport: { width: 400, height: 800 } })
     for (const path of [

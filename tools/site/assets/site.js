@@ -74,7 +74,8 @@ function resultOf([heading, page, url, text], words) {
   link.href = root + url
   const title = document.createElement('b')
   title.textContent = heading === page ? heading : `${page} › ${heading}`
-  const at = Math.max(0, text.toLowerCase().indexOf(words[0]) - 30)
+  const near = text.toLowerCase().indexOf(words[0]) - 30
+  const at = near <= 0 ? 0 : text.indexOf(' ', near) + 1 // the beginning of a word
   const line = document.createElement('span')
   line.textContent = text.slice(at, at + 120)
   link.append(title, line)
@@ -113,5 +114,8 @@ document.addEventListener('keydown', (event) => {
 document.addEventListener('click', (event) => {
   if (!event.target.closest('.search')) found.hidden = true
 })
-// A page that is opened deep in the list shows where it is.
-document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'center' })
+// A page that is opened deep in the list shows where it is. Only the list scrolls: the page begins with its title, or where its address says.
+const nav = document.getElementById('nav')
+const current = nav.querySelector('[aria-current]')
+if (current)
+  nav.scrollTop += current.getBoundingClientRect().top - nav.getBoundingClientRect().top - nav.clientHeight / 2
