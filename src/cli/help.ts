@@ -15,7 +15,7 @@ export function helpOf(
   const all = { ...options, ...shared }
   const flags = Object.keys(all).length > 0 ? ['[options]'] : []
   const usage = `Usage: justonce ${[name, ...args, ...flags].join(' ')}`
-  return [usage, about ?? sentence(summary), optionLines(all), exitCodes]
+  return [usage, flowing(about ?? sentence(summary)), optionLines(all), exitCodes]
     .filter((text) => text !== '')
     .join('\n\n')
     .concat('\n')
@@ -31,7 +31,12 @@ export function helpOfAll(
   const lines = actions.map((action) => `  ${action.name.padEnd(width)}  ${action.summary}`)
   const usage = `Usage: justonce ${name} <${actions.map((action) => action.name).join(' | ')}> [options]`
   const more = `justonce ${name} <action> --help explains one. ${exitCodes}`
-  return `${usage}\n\n${about ?? sentence(summary)}\n\n${lines.join('\n')}\n\n${more}\n`
+  return `${usage}\n\n${flowing(about ?? sentence(summary))}\n\n${lines.join('\n')}\n\n${more}\n`
+}
+
+/** Paragraphs without the line breaks of our sources: how wide a terminal is shows when it is read. */
+function flowing(text: string): string {
+  return text.replaceAll(/(?<!\n)\n(?!\n)/g, ' ')
 }
 
 /** One line for each option, with its text beside it. */

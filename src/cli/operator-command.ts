@@ -7,6 +7,7 @@ import { type Opened, openStores, storeOptions } from './open-store.ts'
 import { type GivenOptions, type OptionSpec, parseOptions } from './options.ts'
 import { type Column, plainLines, table } from './output/table.ts'
 import { jsonOf } from './output/wording.ts'
+import { wrapped } from './output/wrap.ts'
 import { reaching } from './reaching.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -124,7 +125,7 @@ function deskFor(opened: Opened, given: GivenOptions, terminal: Terminal, all: r
     get signed() {
       return { by: given.text('by') ?? userInfo().username, ...(why !== undefined && { why }) }
     },
-    show: (value, text) => void terminal.out.write(isJson ? jsonOf(value) : plainLines(text())),
+    show: (value, text) => void terminal.out.write(isJson ? jsonOf(value) : wrapped(plainLines(text()), terminal.out)),
     table: (rows, columns) => table(rows, columns, terminal.out),
     async confirm(question) {
       if (given.flag('yes')) return

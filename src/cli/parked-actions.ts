@@ -45,10 +45,10 @@ export function parkedText<View extends ParkedView>(
     { title: 'place', of: ({ sequence }) => sequence },
     { title: 'handler', of: ({ handler }) => handler, cut: true },
     { title: 'key', of: ({ key }) => key, cut: true },
-    { title: 'type', of: ({ type }) => type, cut: true },
+    { title: 'type', of: ({ type }) => type, cut: true, spare: true },
     { title: 'tries', of: ({ attempts }) => attempts },
     when,
-    { title: 'reason', of: ({ reason }) => reason },
+    { title: 'reason', of: ({ reason }) => reason, cut: true },
     { title: 'error', of: ({ errors }) => errors.at(-1)?.message, cut: true },
   ])
 }

@@ -4,6 +4,7 @@ import { UsageError } from './command.ts'
 import { commands } from './commands.ts'
 import { whyNotThisNode } from './node-version.ts'
 import { plainLines } from './output/table.ts'
+import { wrapped } from './output/wrap.ts'
 import type { Terminal } from './terminal.ts'
 
 export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -15,7 +16,7 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
   const command = commands.find((each) => each.name === name)
   if (command === undefined) return overview(name, terminal)
   if (rest.includes('--help') || rest.includes('-h')) {
-    terminal.out.write(command.helpFor?.(rest) ?? command.help)
+    terminal.out.write(wrapped(command.helpFor?.(rest) ?? command.help, terminal.out))
     return 0
   }
   const tooOld = whyNotThisNode(process.versions.node)
@@ -27,7 +28,8 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
     return await command.run(rest, terminal)
   } catch (error) {
     const isExplained = error instanceof UsageError || isJustonceError(error)
-    terminal.err.write(`justonce ${command.name}: ${plainLines(isExplained ? error.message : stackOf(error))}\n`)
+    const said = `justonce ${command.name}: ${plainLines(isExplained ? error.message : stackOf(error))}\n`
+    terminal.err.write(isExplained ? wrapped(said, terminal.err) : said)
     return isNo(error) ? 1 : 2
   }
 }
@@ -44,11 +46,10 @@ function overview(name: string | undefined, { out, err }: Terminal): number {
 
 ${lines.join('\n')}
 
-justonce <command> --help explains one. Most of them need a store: --store postgres://… (or mysql://…, redis://…, sqlite:path), or
-a justonce.config.ts in the current folder that exports your app. A good first one: justonce status
+justonce <command> --help explains one. Most of them need a store: --store postgres://… (or mysql://…, redis://…, sqlite:path), or a justonce.config.ts in the current folder that exports your app. A good first one: justonce status
 `
-  if (isAsked) out.write(text)
-  else err.write(`justonce has no command '${name}'.\n\n${text}`)
+  if (isAsked) out.write(wrapped(text, out))
+  else err.write(wrapped(`justonce has no command '${plainLines(name ?? '')}'.\n\n${text}`, err))
   return isAsked ? 0 : 2
 }
 

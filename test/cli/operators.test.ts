@@ -62,6 +62,23 @@ describe('justonce for operators', () => {
     })
   })
 
+  test.for([80, 120])('in a terminal of %i columns nothing is wider, but a command to copy', async (columns) => {
+    const { path } = await openShop()
+    const asked = [
+      ...['status', 'dead-letters list', 'dead-letters groups', 'waiting list', 'messages find', 'handlers list'],
+      ...['outgoing status', 'outgoing list --waiting events', 'messages show dead-1', 'messages show p1', 'doctor'],
+      ...['dead-letters redrive --all --preview', 'messages show nothing', 'messages find --state outgoing'],
+    ]
+    for (const command of asked) {
+      const { out } = await runHere([...command.split(' '), '--store', `sqlite:${path}`], columns)
+      const lines = out.split('\n').filter((line) => !/: justonce /.test(line))
+      expect([command, lines.filter((line) => line.length > columns)]).toEqual([command, []])
+      expect(lines.length).toBeGreaterThan(1)
+    }
+    const { out } = await runHere(['dead-letters', 'redrive', '--help'], columns)
+    expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(columns)
+  })
+
   test('what a message has published is in its story, and is found by what it is about until it has left', async () => {
     const { run, json } = await openShop()
     expect(await json('messages', 'find', '--business-id', 'note 7')).toMatchObject([

@@ -1,5 +1,5 @@
 import { operatorCommand } from '../operator-command.ts'
-import { timeOf } from '../output/wording.ts'
+import { agoOf, timeOf } from '../output/wording.ts'
 
 export const auditCommand = operatorCommand(
   { name: 'audit', summary: 'lists what operators did, the latest first' },
@@ -13,7 +13,7 @@ export const auditCommand = operatorCommand(
         actions.length === 0
           ? 'Nobody has done anything.\n'
           : desk.table(actions, [
-              { title: 'at', of: ({ at }) => timeOf(at) },
+              { title: 'at', of: ({ at }) => timeOf(at), short: ({ at }) => agoOf(at) },
               { title: 'action', of: ({ action }) => action },
               { title: 'by', of: ({ by }) => by, cut: true },
               { title: 'what', of: ({ subject }) => JSON.stringify(subject), cut: true },

@@ -1,13 +1,13 @@
 import type { CountedGroup, DeadLetter, RedrivePreview, RedriveStatus } from '../../operations/index.ts'
 import type { Desk } from '../operator-command.ts'
-import { onOneLine } from '../output/table.ts'
-import { counted, timeOf } from '../output/wording.ts'
+import { linesOf, saidLines } from '../output/said-lines.ts'
+import { agoOf, counted, timeOf } from '../output/wording.ts'
 import type { ParkedKind } from '../parked-actions.ts'
 
 export const deadLetters: ParkedKind<DeadLetter> = {
   one: 'dead letter',
   of: ({ letters }) => letters,
-  when: { title: 'died', of: ({ diedAt }) => timeOf(diedAt) },
+  when: { title: 'died', of: ({ diedAt }) => timeOf(diedAt), short: ({ diedAt }) => agoOf(diedAt) },
 }
 
 export function groupsText(desk: Pick<Desk, 'table'>, groups: readonly CountedGroup[]): string {
@@ -15,8 +15,8 @@ export function groupsText(desk: Pick<Desk, 'table'>, groups: readonly CountedGr
     { title: 'count', of: ({ count }) => count },
     { title: 'handler', of: ({ handler }) => handler, cut: true },
     { title: 'reason', of: ({ reason }) => reason },
-    { title: 'first', of: ({ firstAt }) => timeOf(firstAt) },
-    { title: 'last', of: ({ lastAt }) => timeOf(lastAt) },
+    { title: 'first', of: ({ firstAt }) => timeOf(firstAt), short: ({ firstAt }) => agoOf(firstAt) },
+    { title: 'last', of: ({ lastAt }) => timeOf(lastAt), short: ({ lastAt }) => agoOf(lastAt) },
     { title: 'error', of: ({ shape }) => shape, cut: true },
     { title: 'note', of: ({ note }) => note ?? '', cut: true },
   ])
@@ -29,9 +29,9 @@ export function redrivesText(desk: Pick<Desk, 'table'>, redrives: readonly Redri
     { title: 'letters', of: ({ selected }) => selected },
     { title: 'done', of: ({ succeeded }) => succeeded },
     { title: 'failed', of: ({ failed }) => failed },
-    { title: 'started', of: ({ startedAt }) => timeOf(startedAt) },
-    { title: 'by', of: ({ by }) => by, cut: true },
-    { title: 'why', of: ({ why }) => why, cut: true },
+    { title: 'started', of: ({ startedAt }) => timeOf(startedAt), short: ({ startedAt }) => agoOf(startedAt) },
+    { title: 'by', of: ({ by }) => by, cut: true, spare: true },
+    { title: 'why', of: ({ why }) => why, cut: true, spare: true },
   ])
 }
 
@@ -40,12 +40,12 @@ export function letterText(letter: DeadLetter): string {
   const lines = [
     `${handler}, key ${key}, message ${messageId} of type ${type} from ${source}`,
     `${reason} after ${counted(attempts, 'attempt')}; parked ${timeOf(parkedAt)}, dead since ${timeOf(diedAt)}`,
-    ...errors.map(({ at, message }) => `${timeOf(at)}  ${message}`),
+    ...errors.flatMap(saidLines),
     ...Object.entries(headers).map(([name, value]) => `header ${name}: ${value}`),
     `body: ${JSON.stringify(body) ?? ''}`,
     ...(letter.edited ? [`body as received: ${JSON.stringify(letter.originalBody) ?? ''}`] : []),
   ]
-  return lines.map((line) => `${onOneLine(line)}\n`).join('')
+  return linesOf(lines)
 }
 
 export function previewText({ letters, wouldRun, alreadyDone, tooOld, expired }: RedrivePreview): string {

@@ -2,8 +2,8 @@ import type { IntentState, IntentView, Resolution } from '../../operations/index
 import { UsageError } from '../command.ts'
 import { operatorCommand } from '../operator-command.ts'
 import type { GivenOptions } from '../options.ts'
-import { onOneLine } from '../output/table.ts'
-import { timeOf } from '../output/wording.ts'
+import { linesOf, saidLines } from '../output/said-lines.ts'
+import { agoOf, counted, timeOf } from '../output/wording.ts'
 import { pageFrom, pageOptions } from '../selection-options.ts'
 
 const states: readonly string[] = ['pending', 'running', 'waiting', 'unknown', 'given-up']
@@ -42,9 +42,13 @@ export const intentsCommand = operatorCommand(
               { title: 'place', of: ({ sequence }) => sequence },
               { title: 'effect', of: ({ effect }) => effect, cut: true },
               { title: 'key', of: ({ key }) => key, cut: true },
-              { title: 'state', of: ({ state, needsPerson }) => (needsPerson ? `${state}, needs a person` : state) },
+              {
+                title: 'state',
+                of: ({ state, needsPerson }) => (needsPerson ? `${state}, needs a person` : state),
+                short: ({ state, needsPerson }) => (needsPerson ? 'needs a person' : state),
+              },
               { title: 'tries', of: ({ attempts }) => attempts },
-              { title: 'next', of: ({ nextAt }) => timeOf(nextAt) },
+              { title: 'next', of: ({ nextAt }) => timeOf(nextAt), short: ({ nextAt }) => agoOf(nextAt) },
               { title: 'error', of: ({ errors }) => errors.at(-1)?.message, cut: true },
             ]),
       )
@@ -111,9 +115,9 @@ function intentText(intent: IntentView): string {
   const { effect, key, state, needsPerson, idempotencyKey, attempts, intendedAt, nextAt, errors, payload } = intent
   const lines = [
     `${effect}, key ${key}: ${state}${needsPerson ? ', waits for a person' : ''}`,
-    `intended ${timeOf(intendedAt)}, ${attempts} calls begun, next at ${timeOf(nextAt) ?? '–'}, idempotency key ${idempotencyKey}`,
-    ...errors.map(({ at, message }) => `${timeOf(at)}  ${message}`),
+    `intended ${timeOf(intendedAt)}, ${counted(attempts, 'call')} begun, ${nextAt === undefined ? 'none comes by itself' : `next at ${timeOf(nextAt)}`}, idempotency key ${idempotencyKey}`,
+    ...errors.flatMap(saidLines),
     `payload: ${JSON.stringify(payload) ?? ''}`,
   ]
-  return lines.map((line) => `${onOneLine(line)}\n`).join('')
+  return linesOf(lines)
 }

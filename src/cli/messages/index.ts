@@ -1,7 +1,7 @@
 import type { FoundMessage, MessageFilter, MessageState } from '../../operations/index.ts'
 import { UsageError } from '../command.ts'
 import { type Desk, operatorCommand } from '../operator-command.ts'
-import { timeOf } from '../output/wording.ts'
+import { agoOf, timeOf } from '../output/wording.ts'
 import { pageFrom, pageOptions } from '../selection-options.ts'
 import { nowhereText } from './nowhere-text.ts'
 import { storyText } from './story-text.ts'
@@ -106,9 +106,9 @@ export function foundText(desk: Pick<Desk, 'table'>, found: readonly FoundMessag
     { title: 'state', of: ({ state }) => state },
     { title: 'handler', of: ({ handler }) => handler, cut: true },
     { title: 'key', of: ({ key }) => key, cut: true },
-    { title: 'type', of: ({ type }) => type, cut: true },
+    { title: 'type', of: ({ type }) => type, cut: true, spare: true },
     { title: 'tries', of: ({ attempts }) => attempts },
-    { title: 'at', of: ({ at }) => timeOf(at) },
+    { title: 'at', of: ({ at }) => timeOf(at), short: ({ at }) => agoOf(at) },
     { title: 'why', of: ({ reason, error }) => error ?? reason, cut: true },
   ])
 }

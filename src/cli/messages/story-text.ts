@@ -1,6 +1,6 @@
 import type { HandlerStory, MessageStory } from '../../operations/index.ts'
+import { linesOf, saidLines } from '../output/said-lines.ts'
 import { shellWord } from '../output/shell-word.ts'
-import { onOneLine } from '../output/table.ts'
 import { counted, timeOf } from '../output/wording.ts'
 
 /** A message's story as a person reads it, every line plain text. */
@@ -25,7 +25,7 @@ export function storyText(story: MessageStory): string {
     lines.push('', 'no handler has a record of it or has it parked')
   for (const { handler, key, state, reason } of intents) {
     lines.push('', `intent ${handler.slice(1)}: ${state}, ${reason} (key ${key})`)
-    lines.push(`  justonce intents show -- ${shellWord(handler.slice(1))} ${shellWord(key)}`)
+    lines.push(`  more: justonce intents show -- ${shellWord(handler.slice(1))} ${shellWord(key)}`)
   }
   lines.push(...outgoingLines(story))
   if (duplicates.length > 0) lines.push('', `${counted(duplicates.length, 'copy', 'copies')} came later:`)
@@ -44,7 +44,7 @@ export function storyText(story: MessageStory): string {
     for (const [name, value] of Object.entries(message.headers)) lines.push(`header ${name}: ${value}`)
     lines.push(`body${message.edited ? ' (edited)' : ''}: ${JSON.stringify(message.body) ?? ''}`)
   }
-  return lines.map((line) => `${line.startsWith('  ') ? '  ' : ''}${onOneLine(line.trimStart())}\n`).join('')
+  return linesOf(lines)
 }
 
 function outgoingLines({ outgoing, isOutgoingComplete }: MessageStory): string[] {
@@ -79,25 +79,27 @@ function handlerLines({
   attempts,
 }: HandlerStory) {
   const named = `--handler=${shellWord(handler)} --key=${shellWord(key)}`
+  const after = attempts === undefined || attempts === 0 ? '' : ` after ${counted(attempts, 'attempt')}`
   const lines = [`${handler}: ${state} since ${timeOf(at)} (key ${key})`]
   if (running !== undefined)
     lines.push(`  attempt ${running.attempt} runs in ${running.host}/${running.pid} since ${timeOf(running.since)}`)
-  if (behind !== undefined)
-    lines.push(
-      `  ${reason}, behind ${behind.messageId} of the same key (${behind.state}): justonce messages show -- ${shellWord(behind.messageId ?? behind.key)}`,
-    )
-  else if (state === 'waiting')
-    lines.push(
-      `  ${reason ?? 'parked'}, next attempt at ${timeOf(nextAt) ?? 'a time that is not known'}; now: justonce waiting run-now ${named}`,
-    )
-  if (state === 'dead') lines.push(`  ${reason}, not tried again by itself: justonce dead-letters redrive ${named}`)
-  if (paused !== undefined)
-    lines.push(
-      `  the handler is paused by ${paused.by}${paused.why === '' ? '' : `: ${paused.why}`}; justonce handlers resume -- ${shellWord(handler)}`,
-    )
+  if (behind !== undefined) {
+    const first = behind.messageId ?? behind.key
+    lines.push(`  ${reason}, behind ${first} of the same key (${behind.state})`)
+    lines.push(`  that one: justonce messages show -- ${shellWord(first)}`)
+  } else if (state === 'waiting') {
+    lines.push(`  ${reason ?? 'parked'}${after}, next attempt at ${timeOf(nextAt) ?? 'a time that is not known'}`)
+    lines.push(`  now: justonce waiting run-now ${named}`)
+  } else if (state === 'dead') {
+    lines.push(`  ${reason}${after}, not tried again by itself`)
+    lines.push(`  again: justonce dead-letters redrive ${named}`)
+  } else if (running === undefined && after !== '') lines.push(`  ${counted(attempts ?? 0, 'attempt')}`)
+  if (paused !== undefined) {
+    lines.push(`  the handler is paused by ${paused.by}${paused.why === '' ? '' : `: ${paused.why}`}`)
+    lines.push(`  resume it: justonce handlers resume -- ${shellWord(handler)}`)
+  }
   if (redrive !== undefined) lines.push(`  in the redrive ${redrive.id} of ${redrive.by}`)
-  if (attempts !== undefined && attempts > 0) lines.push(`  ${counted(attempts, 'attempt')}`)
-  for (const { at: when, message } of errors) lines.push(`  ${timeOf(when)}  ${message}`)
+  lines.push(...errors.flatMap(saidLines))
   if (result !== undefined) lines.push(`  result ${result}`)
   return lines
 }

@@ -3,7 +3,7 @@ import { followRedrive, warnIfNobodyDrives } from '../dead-letters/follow-redriv
 import { deadLetters, previewText } from '../dead-letters/letters-text.ts'
 import { type Desk, operatorCommand } from '../operator-command.ts'
 import type { GivenOptions } from '../options.ts'
-import { counted, spanOf, timeOf } from '../output/wording.ts'
+import { agoOf, counted, spanOf, timeOf } from '../output/wording.ts'
 import { parkedText } from '../parked-actions.ts'
 import { pageOptions } from '../selection-options.ts'
 
@@ -64,7 +64,7 @@ export const outgoingCommand = operatorCommand(
               { title: 'id', of: ({ id }) => id, cut: true },
               { title: 'type', of: ({ type }) => type, cut: true },
               { title: 'to', of: ({ destination }) => destination, cut: true },
-              { title: 'leaves', of: ({ dueAt }) => timeOf(dueAt) },
+              { title: 'leaves', of: ({ dueAt }) => timeOf(dueAt), short: ({ dueAt }) => agoOf(dueAt) },
             ]),
       )
       return 0
@@ -122,9 +122,13 @@ async function showWaiting(desk: Desk, destination: string): Promise<number> {
       : desk.table(waiting, [
           { title: 'place', of: ({ place }) => place },
           { title: 'id', of: ({ id }) => id, cut: true },
-          { title: 'type', of: ({ type }) => type, cut: true },
+          { title: 'type', of: ({ type }) => type, cut: true, spare: true },
           { title: 'tries', of: ({ attempts }) => attempts },
-          { title: 'published', of: ({ publishedAt }) => timeOf(publishedAt) },
+          {
+            title: 'published',
+            of: ({ publishedAt }) => timeOf(publishedAt),
+            short: ({ publishedAt }) => agoOf(publishedAt),
+          },
           { title: 'by', of: ({ causedBy }) => causedBy?.handler, cut: true },
           { title: 'for', of: ({ causedBy }) => causedBy?.key, cut: true },
         ]),

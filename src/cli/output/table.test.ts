@@ -20,6 +20,22 @@ test.for([40, 80, 120])('a table fits a terminal of %i columns, and cuts only wh
   expect(lines[2]).toContain('12345')
 })
 
+test('where there is no room, what can be said in fewer characters is, and what can be spared is left out', () => {
+  const timed = [
+    ...columns,
+    { title: 'at', of: () => '2030-01-01 00:00:00Z', short: () => '2m ago' },
+    { title: 'type', of: () => 'order.paid', cut: true, spare: true },
+  ]
+  const headOf = (width: number): readonly string[] => {
+    const text = table(rows, timed, { isTTY: true, columns: width, write() {} })
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(width)
+    return [text.split('\n')[0]?.split(/ +/).join(' ') ?? '', /2m ago|2030/.exec(text)?.[0] ?? '']
+  }
+  expect(headOf(240)).toEqual(['KEY COUNT ERROR AT TYPE', '2030'])
+  expect(headOf(120)).toEqual(['KEY COUNT ERROR AT TYPE', '2m ago'])
+  expect(headOf(50)).toEqual(['KEY COUNT ERROR AT', '2m ago'])
+})
+
 test('in a pipe nothing is cut, and nothing but text gets through', () => {
   const lines = table(rows, columns, { write() {} })
     .trimEnd()

@@ -1,38 +1,66 @@
 import type { Output } from '../terminal.ts'
+import { widthOf } from './width.ts'
 
 export interface Column<Row> {
   readonly title: string
   readonly of: (row: Row) => string | number | undefined
+  /** Says it in fewer characters, where the terminal is too narrow. */
+  readonly short?: (row: Row) => string | number | undefined
   /** It may be cut where the terminal is too narrow; the last ones first. */
   readonly cut?: boolean | undefined
+  /** It is left out where the others would have to be cut to nothing. */
+  readonly spare?: boolean | undefined
 }
 
 const gap = 2
 const leastWidth = 8
+/** What is cut to less says nothing any more. */
+const readableWidth = 14
 
 /** A table that fits the terminal. In a pipe nothing is cut. */
-export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], out: Output): string {
+export function table<Row>(rows: readonly Row[], given: readonly Column<Row>[], out: Output): string {
+  const most = out.isTTY ? (out.columns ?? 80) : Number.POSITIVE_INFINITY
+  const isFitting = total(widthsOf(rows, given)) <= most
+  const shortened = isFitting ? given : given.map(({ short, ...column }) => ({ ...column, of: short ?? column.of }))
+  const columns = withoutSpare(rows, shortened, most)
   const cells = rows.map((row) => columns.map(({ of }) => cellOf(of(row))))
   const isNumber = columns.map(({ of }) => rows.length > 0 && rows.every((row) => typeof (of(row) ?? 0) === 'number'))
-  const wanted = columns.map(({ title }, place) =>
-    Math.max(title.length, ...cells.map((row) => widthOf(row[place] as string))),
-  )
-  const widths = out.isTTY ? fitted(wanted, columns, out.columns ?? 80) : wanted
+  const widths = fitted(widthsOf(rows, columns), columns, most)
   const line = (texts: readonly string[]): string =>
     texts
       .map((text, place) =>
-        padded(shortened(text, widths[place] as number), widths[place] as number, isNumber[place] === true),
+        padded(cutTo(text, widths[place] as number), widths[place] as number, isNumber[place] === true),
       )
       .join(' '.repeat(gap))
       .trimEnd()
   return [line(columns.map(({ title }) => title.toUpperCase())), ...cells.map(line)].map((each) => `${each}\n`).join('')
 }
 
+function widthsOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): readonly number[] {
+  return columns.map(({ title, of }) => Math.max(title.length, ...rows.map((row) => widthOf(cellOf(of(row))))))
+}
+
+function total(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width + gap, -gap)
+}
+
+function withoutSpare<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  most: number,
+): readonly Column<Row>[] {
+  const least = widthsOf(rows, columns).map((width, place) =>
+    columns[place]?.cut ? Math.min(width, readableWidth) : width,
+  )
+  const last = columns.findLastIndex(({ spare }) => spare)
+  if (last === -1 || total(least) <= most) return columns
+  return withoutSpare(rows, columns.toSpliced(last, 1), most)
+}
+
 /** Takes from columns that may be cut, the widest first, until all of them fit. */
 function fitted<Row>(wanted: readonly number[], columns: readonly Column<Row>[], most: number): readonly number[] {
   const widths = [...wanted]
-  const total = (): number => widths.reduce((sum, width) => sum + width + gap, -gap)
-  while (total() > most) {
+  while (total(widths) > most) {
     const widest = widths.reduce(
       (best, width, place) => {
         if (columns[place]?.cut !== true || width <= leastWidth) return best
@@ -60,7 +88,7 @@ export function plainLines(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n\t]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '�')
 }
 
-function shortened(text: string, width: number): string {
+function cutTo(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   let cut = ''
   let left = Math.max(1, width - 1)
@@ -76,14 +104,4 @@ function shortened(text: string, width: number): string {
 function padded(text: string, width: number, toTheRight: boolean): string {
   const padding = ' '.repeat(Math.max(0, width - widthOf(text)))
   return toTheRight ? padding + text : text + padding
-}
-
-const wide =
-  /[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u
-
-/** In columns of a terminal: Chinese, Japanese and Korean characters and most emoji take two. */
-function widthOf(text: string): number {
-  let width = 0
-  for (const character of text) width += wide.test(character) ? 2 : 1
-  return width
 }

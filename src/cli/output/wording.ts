@@ -12,6 +12,13 @@ export function timeOf(date: Date | undefined): string | undefined {
   return date && `${date.toISOString().replace('T', ' ').slice(0, 19)}Z`
 }
 
+/** The same in a few characters, for where there is no room. */
+export function agoOf(date: Date | undefined, now = Date.now()): string | undefined {
+  if (date === undefined) return undefined
+  const ms = now - date.getTime()
+  return ms >= 0 ? `${spanOf(ms)} ago` : `in ${spanOf(ms)}`
+}
+
 export function millis(ms: number | undefined): string | undefined {
   if (ms === undefined) return undefined
   return ms < 10 ? `${ms.toFixed(1)} ms` : ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`

@@ -1,5 +1,5 @@
 import { operatorCommand } from '../operator-command.ts'
-import { timeOf } from '../output/wording.ts'
+import { agoOf, timeOf } from '../output/wording.ts'
 
 export const schedulesCommand = operatorCommand(
   { name: 'schedules', summary: 'lists schedules and their next tick, or forgets how far one is' },
@@ -15,8 +15,8 @@ export const schedulesCommand = operatorCommand(
               { title: 'name', of: ({ name }) => name, cut: true },
               { title: 'type', of: ({ type }) => type, cut: true },
               { title: 'times', of: ({ times }) => times, cut: true },
-              { title: 'last tick', of: ({ lastTick }) => timeOf(lastTick) },
-              { title: 'next tick', of: ({ nextTick }) => timeOf(nextTick) },
+              { title: 'last tick', of: ({ lastTick }) => timeOf(lastTick), short: ({ lastTick }) => agoOf(lastTick) },
+              { title: 'next tick', of: ({ nextTick }) => timeOf(nextTick), short: ({ nextTick }) => agoOf(nextTick) },
             ]),
       )
       return 0

@@ -1,6 +1,6 @@
 import type { AlertView, HandlerView, Overview, ProcessView } from '../../operations/index.ts'
 import { type Desk, operatorCommand } from '../operator-command.ts'
-import { counted, millis, percent, rate, sizeOf, spanOf, timeOf } from '../output/wording.ts'
+import { agoOf, counted, millis, percent, rate, sizeOf, spanOf, timeOf } from '../output/wording.ts'
 
 export const statusCommand = operatorCommand(
   { name: 'status', summary: 'shows what runs, how fast it is, and what waits' },
@@ -46,7 +46,9 @@ function overviewText({
   const lines = [
     `${store.name}: ${counted(processes, 'process', 'processes')} running`,
     `per second: ${rate(now.processed)} processed, ${rate(now.duplicates)} duplicates, ${rate(now.failed)} failed, ${rate(now.retried)} retried, ${rate(now.sent)} sent`,
-    `handlers take ${millis(now.p50Ms) ?? '–'} (half of the calls), ${millis(now.p99Ms) ?? '–'} (99 of 100)`,
+    ...(now.p50Ms === undefined
+      ? []
+      : [`handlers take ${millis(now.p50Ms)} (half of the calls), ${millis(now.p99Ms)} (99 of 100)`]),
     `${counted(parked.waiting, 'message')} waiting for another attempt, ${counted(parked.dead, 'dead letter')}, ${delayed} delayed`,
   ]
   if (intents.waiting + intents.dead > 0) lines.push(`intents: ${intents.waiting} open, ${intents.dead} for a person`)
@@ -78,8 +80,8 @@ function alertsText(desk: Desk, alerts: readonly AlertView[]): string {
     { title: 'phase', of: ({ phase }) => phase },
     { title: 'value', of: ({ value }) => shortened(value) },
     { title: 'limit', of: ({ over }) => shortened(over) },
-    { title: 'since', of: ({ since }) => timeOf(since) },
-    { title: 'looked at', of: ({ seenAt }) => timeOf(seenAt) },
+    { title: 'since', of: ({ since }) => timeOf(since), short: ({ since }) => agoOf(since) },
+    { title: 'looked at', of: ({ seenAt }) => timeOf(seenAt), short: ({ seenAt }) => agoOf(seenAt) },
   ])
 }
 

@@ -1,13 +1,17 @@
 import type { WaitingRetry } from '../../operations/index.ts'
 import { operatorCommand } from '../operator-command.ts'
-import { counted, timeOf } from '../output/wording.ts'
+import { agoOf, counted, timeOf } from '../output/wording.ts'
 import { discardAction, listAction, type ParkedKind } from '../parked-actions.ts'
 import { selectionFrom, selectionOptions } from '../selection-options.ts'
 
 const waiting: ParkedKind<WaitingRetry> = {
   one: 'message',
   of: ({ retries }) => retries,
-  when: { title: 'due', of: ({ nextAt, begun }) => (begun > 0 ? 'being tried' : timeOf(nextAt)) },
+  when: {
+    title: 'due',
+    of: ({ nextAt, begun }) => (begun > 0 ? 'being tried' : timeOf(nextAt)),
+    short: ({ nextAt, begun }) => (begun > 0 ? 'now' : agoOf(nextAt)),
+  },
 }
 
 export const waitingCommand = operatorCommand(
