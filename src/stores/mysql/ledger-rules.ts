@@ -1,5 +1,5 @@
 import type { LedgerRules } from '../sql/call-ledger.ts'
-import { classify, endsTransaction } from './errors.ts'
+import { changedSinceSnapshot, classify, endsTransaction, errorNumber } from './errors.ts'
 import { serverFlags } from './runner.ts'
 import { findSessionChanges } from './session-changes.ts'
 import { type ControlOptions, findTransactionControl } from './transaction-control.ts'
@@ -22,7 +22,7 @@ export function ledgerRules(rules: LoanRules): LedgerRules {
   return {
     classify,
     findTransactionControl: (sql) => findTransactionControl(sql, rules.reading) ?? findTrespass(sql, rules),
-    endedBy: (error) => endsTransaction(error, rules.timeoutsEndTransactions),
+    endedBy: (error) => mayHaveEnded(error) || endsTransaction(error, rules.timeoutsEndTransactions),
     savepoints: { sameNameReplaces: true },
     endedWith(result) {
       const status = statusOf(result)
@@ -34,6 +34,11 @@ export function ledgerRules(rules: LoanRules): LedgerRules {
       return hasEnded
     },
   }
+}
+
+/** With innodb_snapshot_isolation the whole transaction is gone. Other engines report the same of a statement that may be repeated. */
+function mayHaveEnded(error: unknown): boolean {
+  return errorNumber(error) === changedSinceSnapshot
 }
 
 /** Finds what would affect our own statements, or could not be restored when the loan ends. */
