@@ -76,8 +76,15 @@ describe.skipIf(!available)('the site in a browser', () => {
       expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(400)
     }
     expect(await page.locator('nav').isVisible()).toBe(false)
-    await page.click('#menu')
-    expect(await page.locator('nav').isVisible()).toBe(true)
+    // Wherever the reader is on the page.
+    await page.evaluate('scrollTo({ top: 2000, behavior: "instant" })')
+    const menu = () => page.evaluate('document.getElementById("menu").click()')
+    await menu()
+    const first = await page.locator('nav summary').first().boundingBox()
+    expect(first?.y).toBeGreaterThan(50)
+    expect(first?.y).toBeLessThan(200)
+    await menu()
+    expect(await page.evaluate('scrollY')).toBe(2000)
     await page.close()
   })
 })
