@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { JustonceError } from '../../errors/index.ts'
 
-const asker = randomBytes(12).toString('base64url')
+/** Made with the first question and not when this is loaded: processes that start from one snapshot of V8 would share it. */
+let asker: string | undefined
 let asked = 0
 
 /**
@@ -10,6 +11,7 @@ let asked = 0
  * because besides its arguments a script is given only keys.
  */
 export function nextQuestion(prefix: string): string {
+  asker ??= randomBytes(12).toString('base64url')
   return `${prefix}asked:${asker}:${++asked}`
 }
 
