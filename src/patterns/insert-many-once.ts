@@ -4,7 +4,6 @@ import { columnList, keyOf, type Table, tableName, valueList, whereOf } from './
 import { isDuplicateKey } from './sql/duplicate-key.ts'
 import { type Fragment, joined, sql } from './sql/fragment.ts'
 import { type Row, type Runner, runnerOf } from './sql/runner.ts'
-import { checkUniqueIndex } from './sql/unique-index.ts'
 
 /** What `insertManyOnce()` answers. */
 export interface InsertedMany<Given extends Row> {
@@ -72,7 +71,6 @@ async function insertChunk(
     return found.map(({ place }) => Number(place))
   }
   if (runner.dialect === 'sqlite') return await oneByOne(tx, table, rows, unique)
-  await checkUniqueIndex(runner, name, unique)
   const existing = await runner.rows(sql`
     SELECT ${placeOf(rows, unique)} AS place FROM ${name}
     WHERE (${columnList(unique)}) IN (${joined(

@@ -4,7 +4,6 @@ import { columnList, keyOf, type Table, tableName, valueList, whereOf } from './
 import { isDuplicateKey } from './sql/duplicate-key.ts'
 import { type Fragment, joined, type Name, sql } from './sql/fragment.ts'
 import { type Row, type Runner, runnerOf } from './sql/runner.ts'
-import { checkUniqueIndex } from './sql/unique-index.ts'
 
 /** Which columns make two rows the same. */
 export interface UniqueOptions {
@@ -39,7 +38,6 @@ export async function insertOnce(
   const runner = runnerOf(tx)
   const name = tableName(table)
   const where = whereOf(keyOf(row, unique))
-  await checkUniqueIndex(runner, name, unique)
   for (let round = 1; ; round++) {
     const outcome = await attempt(runner, name, row, unique, where)
     if (outcome.kind === 'changed') return { kind: 'inserted' }

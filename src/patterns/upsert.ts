@@ -5,7 +5,6 @@ import { assignments, columnList, keyOf, type Table, tableName, whereOf } from '
 import { isDuplicateKey } from './sql/duplicate-key.ts'
 import { type Fragment, Name, sql } from './sql/fragment.ts'
 import { type Row, type Runner, runnerOf } from './sql/runner.ts'
-import { checkUniqueIndex } from './sql/unique-index.ts'
 
 const fits = new Name(['justonce_fits'])
 
@@ -38,7 +37,6 @@ export async function upsert(
       checkRounds(round, name, unique)
     }
   }
-  await checkUniqueIndex(runner, name, unique)
   for (;;) {
     const [existing] = await runner.rows(sql`SELECT 1 AS found FROM ${name} WHERE ${where}${lockOf(runner)}`)
     if (existing !== undefined) {
@@ -103,7 +101,6 @@ export async function upsertLatest(
       checkRounds(round, name, unique)
     }
   }
-  await checkUniqueIndex(runner, name, unique)
   for (;;) {
     const change = sql`UPDATE ${name} SET ${set} WHERE ${where} AND ${condition}`
     const outcome = await changeOrFind(runner, { table: name, change, where, condition })

@@ -1,6 +1,7 @@
 import { createPool, type PoolConnection, type PoolOptions, type RowDataPacket } from 'mysql2/promise'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { HandlerContext, Message } from '../../src/index.ts'
+import { insertOnce, add as plus, updateIf } from '../../src/patterns/index.ts'
 import type { MysqlStore } from '../../src/stores/mysql/index.ts'
 import { type ProveOptions, prove, scratchMysql } from '../../src/testing/index.ts'
 import { askMysql, createMysqlDatabase } from '../servers/mysql-databases.ts'
@@ -47,6 +48,22 @@ describe.skipIf(!mariadb.available)('on MySQL', () => {
     expect(proof.table[0]?.rows.map(({ step }) => step.kind)).toEqual(kinds)
     expect(proof.checks.map(({ verdict }) => verdict.kind)).toEqual(['held', 'held', 'held'])
     expect(await askMysql(mariadb.url, `SHOW DATABASES LIKE 'justonce_prove%'`)).toEqual([])
+  })
+
+  test('a handler made of patterns is proven', async () => {
+    const proof = await prove(
+      proofOn(async ({ id, body }, { tx }) => {
+        const inserted = await insertOnce(tx, 'payments', { id, amount: body.amount }, { unique: ['id'] })
+        if (inserted.kind === 'inserted')
+          await updateIf(
+            tx,
+            'accounts',
+            { id: body.account },
+            { if: { id: body.account }, set: { balance: plus(body.amount) } },
+          )
+      }),
+    )
+    expect(proof.failures, proof.report).toEqual([])
   })
 
   test.each([
