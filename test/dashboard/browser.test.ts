@@ -59,6 +59,7 @@ describe.skipIf(!available.available)('the page in a browser', { timeout: 60_000
       await page.goto(scene.url)
       await page.getByRole('link', { name: 'Dead letters 31' }).waitFor()
       expect(await page.locator('.chart canvas').count()).toBe(4)
+      await page.getByRole('table', { name: 'Alerts' }).getByText('firing').waitFor()
       await page.getByRole('table', { name: 'Processes' }).getByText('shop').waitFor()
       const flow = page.getByRole('img', { name: /^Messages per second, now: processed/ })
       await flow.waitFor()

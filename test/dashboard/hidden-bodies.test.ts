@@ -3,6 +3,7 @@ import { dashboard, type Permission } from '../../src/dashboard/index.ts'
 import { routes } from '../../src/dashboard/routes.ts'
 import { justonce } from '../../src/index.ts'
 import { memoryStore, memoryTransport } from '../../src/memory.ts'
+import { queueTransport } from '../../src/transports/queue/index.ts'
 import { openDashboard } from './fixture.ts'
 
 const secret = 'body-that-only-some-may-see'
@@ -37,7 +38,8 @@ test('nothing that can be asked shows a body to somebody who may not see bodies,
 test('nor does anything that shows messages on their way out, whatever published them', async () => {
   const transport = memoryTransport()
   const away = { destination: 'events', publish: () => Promise.reject(new Error('away')), async close() {} }
-  const app = justonce({ store: memoryStore(), from: transport, to: { events: away }, log: false })
+  const store = memoryStore()
+  const app = justonce({ store, from: transport, to: { events: away }, log: false })
   onTestFinished(() => app.stop())
   app.on('order.paid', 'invoice', async (_, { publish }) => {
     await publish('invoice.sent', { note: secret }, { id: 'i1', headers: { authorization: secret } })
@@ -46,6 +48,10 @@ test('nor does anything that shows messages on their way out, whatever published
   await app.start()
   transport.send([{ id: 'o1', type: 'order.paid', body: {} }])
   await transport.idle()
+  const queued = { id: 'q1', type: 'order.paid', headers: { cookie: secret }, key: undefined, sentAt: new Date() }
+  await queueTransport({ store, queue: 'orders' }).publish([
+    { ...queued, body: new TextEncoder().encode(`"${secret}"`) },
+  ])
   let may: readonly Permission[] = ['read', 'bodies']
   const { handle } = dashboard(app.operations, { access: () => ({ by: 'ana', may }) })
   const paths = [
@@ -55,12 +61,15 @@ test('nor does anything that shows messages on their way out, whatever published
     'outgoing/waiting?destination=events',
     'outgoing/delayed',
     'messages?state=outgoing',
+    'messages/story?id=q1',
+    'messages?state=queued',
   ]
   const seen = async () =>
     await Promise.all(
       paths.map(async (path) => await (await handle(new Request(`http://localhost/api/${path}`))).text()),
     )
-  const [ofCause, ofItself, , waiting] = await seen()
+  const [ofCause, ofItself, , waiting, , , ofQueued, queue] = await seen()
+  expect([ofQueued?.includes(secret), queue?.includes('q1')]).toEqual([true, true])
   expect(ofCause).toContain('i1')
   expect(waiting).toContain('invoice.sent')
   expect(ofItself).toContain(secret)

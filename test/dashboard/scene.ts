@@ -21,6 +21,7 @@ export async function openScene() {
     transport,
     log: false,
     pollMs: 20,
+    alerts: [{ when: 'dead-letters', over: 0, notify: () => {} }],
     messages: messages<{ 'order.paid': Order; 'order.placed': Order; 'report.due': object }>(),
   })
   let hasStock = false

@@ -4,8 +4,17 @@ import { Table } from '../parts/table.tsx'
 import { link } from '../route.ts'
 import type { Process } from '../wire.ts'
 
+/** Two heartbeats missed. One that has died is listed for half a minute. */
+const silentMs = 12_000
+
 /** What every process says about itself every few seconds. */
 export function Processes({ processes }: { readonly processes: readonly Process[] | undefined }) {
+  // By what the others said last: the clock of whoever looks may be another.
+  const latest =
+    processes
+      ?.map(({ reportedAt }) => reportedAt)
+      .toSorted()
+      .at(-1) ?? ''
   return (
     <Panel
       title="Processes"
@@ -19,8 +28,13 @@ export function Processes({ processes }: { readonly processes: readonly Process[
         columns={[
           {
             title: 'process',
-            cell: ({ id, app, host, pid }) => (
-              <a href={link('', { process: id })}>{`${app ?? ''} ${host}/${pid}`.trim()}</a>
+            cell: ({ id, app, host, pid, reportedAt }) => (
+              <>
+                <a href={link('', { process: id })}>{`${app ?? ''} ${host}/${pid}`.trim()}</a>{' '}
+                {since(reportedAt, latest) > silentMs && (
+                  <State is={`silent for ${span(since(reportedAt, latest))}`} tone="warn" />
+                )}
+              </>
             ),
           },
           { title: 'up', isNumber: true, cell: ({ startedAt, reportedAt }) => span(since(startedAt, reportedAt)) },

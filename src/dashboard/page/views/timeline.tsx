@@ -38,13 +38,13 @@ function eventsOf({
   leavesAt,
 }: Story): readonly Happened[] {
   const ofHandlers = handlers.flatMap(
-    ({ handler, state, at, errors, parkedAt, nextAt, running, reason }): Happened[] => {
+    ({ handler, state, at, errors, parkedAt, nextAt, behind, running, reason }): Happened[] => {
       const name = <code>{handler}</code>
       const ending: Happened[] =
         state === 'running'
           ? [{ at: running?.since ?? at, tone: 'info', what: <>{name} is running it</> }]
           : state === 'waiting'
-            ? nextAt === undefined
+            ? nextAt === undefined || behind !== undefined
               ? []
               : [{ at: nextAt, tone: 'warn', what: <>{name} is due for its next attempt</>, more: undefined }]
             : state === 'dead'
