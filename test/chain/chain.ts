@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { OutgoingMessage } from '../../src/contracts/index.ts'
 import { Random } from '../simulator/random.ts'
-import { type Role, typeFor } from './config.ts'
+import { type Role, type ServiceConfig, typeFor } from './config.ts'
 import { type OpenedDatabase, openDatabase } from './open-database.ts'
 import { openWay } from './open-way.ts'
 import { type Place, type PlaceName, places } from './places.ts'
@@ -29,38 +29,75 @@ const roles = ['b', 'c'] as const
 const patienceMs = 180_000
 
 /** A sends messages, B handles and publishes, C handles what B has published, while processes and servers are killed at random. */
-export async function runChain({
-  place: name,
-  messages,
-  strikes,
-  processes,
-  seed,
-  say,
-}: ChainOptions): Promise<ChainResult> {
-  await using opened = new AsyncDisposableStack()
-  const place = await places[name].open()
-  opened.defer(() => place.close())
+export async function runChain({ strikes, seed, say, ...options }: ChainOptions): Promise<ChainResult> {
+  await using chain = await openChain(options)
+  const { place, services, ids } = chain
   const random = new Random(seed)
-  const databases = await openBoth(place, opened)
+  chain.start()
+  const sending = chain.send(ids)
+  const killed = await strike(place, services, { strikes, random, say })
+  await sending
+  return { sent: ids.length, killed, wrong: await chain.end() }
+}
+
+/** The same without kills, but the database of B goes back to where it was in the middle, while B runs. Then A sends everything again. */
+export async function runRestoredChain(options: Omit<ChainOptions, 'strikes' | 'seed' | 'say'>): Promise<ChainResult> {
+  await using chain = await openChain({ ...options, namesMessages: true })
+  const { place, ids } = chain
+  chain.start()
+  await chain.send(ids.slice(0, ids.length / 2))
+  await place.backUp?.()
+  await chain.send(ids.slice(ids.length / 2))
+  await chain.untilThere('c')
+  await place.restore?.()
+  await chain.send(ids)
+  await chain.untilThere('b')
+  return { sent: ids.length, killed: {}, wrong: await chain.end() }
+}
+
+type OpenOptions = Pick<ChainOptions, 'place' | 'messages' | 'processes'> & Pick<ServiceConfig, 'namesMessages'>
+
+async function openChain({ place: name, messages, processes, namesMessages = false }: OpenOptions) {
+  await using opening = new AsyncDisposableStack()
+  const place = await places[name].open()
+  opening.defer(() => place.close())
+  const databases = await openBoth(place, opening)
   const services: Service[] = []
   const start = () => {
     for (const role of roles)
       for (let index = 0; index < processes; index++)
-        services.push(new Service({ role, database: place.databases[role], way: place.way }))
+        services.push(new Service({ role, database: place.databases[role], way: place.way, namesMessages }))
   }
   const stop = () => Promise.all(services.splice(0).map((service) => service.stop()))
-  opened.defer(async () => void (await stop()))
-  start()
+  opening.defer(async () => void (await stop()))
   const ids = Array.from({ length: messages }, (_, index) => `m${index}`)
-  const sending = sendAll(place, databases.b, ids)
-  const killed = await strike(place, services, { strikes, random, say })
-  await sending
-  // What is unsettled when the services stop goes back to the broker: it is sent through once more, until nothing is left.
-  for (let round = 0; round < 2; round++) {
-    await untilThere(databases.c, ids, () => services.map(({ story }) => story).join('\n'))
-    await stop()
-    if (round === 0) start()
+  const untilThere = (role: Role) =>
+    untilAllAre(databases[role], role, ids, () => services.map(({ story }) => story).join('\n'))
+  const opened = opening.move()
+  return {
+    place,
+    services,
+    ids,
+    start,
+    untilThere,
+    send: (some: readonly string[]) => sendAll(place, databases.b, some),
+    /** What is unsettled when the services stop goes back to the broker: it is sent through once more, until nothing is left. */
+    async end(): Promise<readonly string[]> {
+      for (let round = 0; round < 2; round++) {
+        await untilThere('c')
+        await stop()
+        if (round === 0) start()
+      }
+      return await wrongIn(databases, ids)
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
+}
+
+async function wrongIn(
+  databases: Readonly<Record<Role, OpenedDatabase>>,
+  ids: readonly string[],
+): Promise<readonly string[]> {
   const wrong: string[] = []
   for (const role of roles) {
     const times = await databases[role].effects(role)
@@ -71,7 +108,7 @@ export async function runChain({
       ...parked.map(({ handler, messageId, reason }) => `${role}: ${messageId} is parked under ${handler}: ${reason}`),
     )
   }
-  return { sent: ids.length, killed, wrong }
+  return wrong
 }
 
 async function openBoth(place: Place, opened: AsyncDisposableStack): Promise<Record<Role, OpenedDatabase>> {
@@ -128,15 +165,15 @@ async function strike({ servers }: Place, services: readonly Service[], { strike
   return killed
 }
 
-async function untilThere(database: OpenedDatabase, ids: readonly string[], story: () => string): Promise<void> {
+async function untilAllAre(database: OpenedDatabase, role: Role, ids: readonly string[], story: () => string) {
   const until = performance.now() + patienceMs
   for (;;) {
-    const times = await database.effects('c').catch(() => new Map<string, number>())
+    const times = await database.effects(role).catch(() => new Map<string, number>())
     if (ids.every((id) => times.has(id))) return
     if (performance.now() > until) {
       const missing = ids.filter((id) => !times.has(id))
       throw new Error(
-        `${missing.length} of ${ids.length} did not arrive at C: ${missing.slice(0, 10).join(', ')}\n${story()}`,
+        `${missing.length} of ${ids.length} did not arrive at ${role}: ${missing.slice(0, 10).join(', ')}\n${story()}`,
       )
     }
     await pause(100)

@@ -15,6 +15,8 @@ export interface ServiceConfig {
   readonly role: Role
   readonly database: Database
   readonly way: Way
+  /** B gives its messages ids that it makes of those of A: whatever it forgets, it sends the same again. */
+  readonly namesMessages?: boolean
 }
 
 /** The queue or topic that each service reads. */

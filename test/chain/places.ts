@@ -6,7 +6,7 @@ import type { ServerName } from '../servers/definitions.ts'
 import { startKafka } from '../servers/kafka.ts'
 import type { OwnServer } from '../servers/own-server.ts'
 import { startPostgres } from '../servers/postgres.ts'
-import { createDatabase } from '../servers/postgres-databases.ts'
+import { copyDatabase, createDatabase } from '../servers/postgres-databases.ts'
 import { startRabbitmq } from '../servers/rabbitmq.ts'
 import { type Database, inputOf, type Role, type Way } from './config.ts'
 
@@ -17,6 +17,10 @@ export interface Place {
   readonly databases: Readonly<Record<Role, Database>>
   readonly way: Way
   readonly servers: readonly OwnServer[]
+  /** Keeps a copy of the database of B, as a backup does. Whoever uses it is cut off for a moment. */
+  backUp?(): Promise<void>
+  /** Puts the copy in its place. */
+  restore?(): Promise<void>
   close(): Promise<void>
 }
 
@@ -59,6 +63,8 @@ async function openWith(broker: OwnServer, wayAt: (url: string) => Way): Promise
     databases: { b: await database('chain_b'), c: await database('chain_c') },
     way: wayAt(broker.url),
     servers: [server, broker],
+    backUp: () => copyDatabase(server.url, { from: 'chain_b', to: 'chain_b_kept' }),
+    restore: () => copyDatabase(server.url, { from: 'chain_b_kept', to: 'chain_b' }),
     async close() {
       await Promise.all([server.stop(), broker.stop()])
     },

@@ -34,6 +34,18 @@ export async function createDatabase(adminUrl: string, name?: string): Promise<s
   return url.href
 }
 
+/** Puts a copy of one database in the place of another. Whoever uses one of them is cut off, and refused until it is done. */
+export async function copyDatabase(adminUrl: string, { from, to }: Readonly<Record<'from' | 'to', string>>) {
+  await withClient(adminUrl, async (client) => {
+    const [source, copy] = [client.escapeIdentifier(from), client.escapeIdentifier(to)]
+    await client.query(`ALTER DATABASE ${source} WITH ALLOW_CONNECTIONS false`)
+    await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [from])
+    await client.query(`DROP DATABASE IF EXISTS ${copy} WITH (FORCE)`)
+    await client.query(`CREATE DATABASE ${copy} TEMPLATE ${source}`)
+    await client.query(`ALTER DATABASE ${source} WITH ALLOW_CONNECTIONS true`)
+  })
+}
+
 /** Drops what `createDatabase` made without a name in this run. */
 export async function dropDatabasesOfThisRun(adminUrl: string): Promise<void> {
   await withClient(adminUrl, async (client) => {
