@@ -1,4 +1,4 @@
-import type { BehindOptions, ParkedTicket, Parking } from '../../contracts/index.ts'
+import type { BehindOptions, ParkedFilter, ParkedTicket, Parking } from '../../contracts/index.ts'
 import { conditionOf, listSql, tallySql } from '../sql/parked-letters.ts'
 import { parkedColumns, tallyIn } from '../sql/rows.ts'
 import { withinBytes } from '../sql/within-bytes.ts'
@@ -144,10 +144,8 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
     },
     async edit(tx, filter, edit, limit) {
       const runner = transactions.runner(tx)
-      // If no narrow index applies, uses the primary key: only there does InnoDB skip rows that others hold or that do not match.
-      const index = filter.redrive === undefined && filter.keys === undefined ? 'FORCE INDEX (PRIMARY)' : ''
       const { rows } = await runner.run(
-        `SELECT sequence, handler, \`key\` FROM ${parked} ${index} WHERE ${conditionOf(dialect, filter, place)}
+        `SELECT sequence, handler, \`key\` FROM ${parked} ${indexFor(filter)} WHERE ${conditionOf(dialect, filter, place)}
          ORDER BY sequence LIMIT ${integer(limit)} FOR UPDATE SKIP LOCKED`,
       )
       const sequences = rows.map(([sequence]) => textIn(sequence))
@@ -157,6 +155,15 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
       return rows.map(([, handler, key]) => ({ handler: textIn(handler), key: textIn(key) }))
     },
   }
+}
+
+/**
+ * If no narrow index applies, the primary key: only there does InnoDB skip rows that others hold or that do not match. One message is
+ * found by its id, whatever the planner thinks of sorting: who cancels one must not read all that wait.
+ */
+function indexFor({ redrive, keys, messageId }: ParkedFilter): string {
+  if (messageId !== undefined) return 'FORCE INDEX (parked_steps)'
+  return redrive === undefined && keys === undefined ? 'FORCE INDEX (PRIMARY)' : ''
 }
 
 function sequencesIn({ rows }: { readonly rows: readonly (readonly Cell[])[] }): number[] {
