@@ -40,7 +40,7 @@ export class AssignedPartitions {
     return out
   }
 
-  /** The total size of all bodies in memory. */
+  /** The total size of all records in memory. */
   bytes(): number {
     let bytes = 0
     for (const ledger of this.#ledgers.values()) bytes += ledger.bytes

@@ -108,6 +108,8 @@ export interface CommitResponse {
 export interface FetchedPartition {
   readonly partitionIndex: number
   readonly errorCode: number
+  /** The replica to ask instead of the leader; -1 if there is none, and absent from old brokers. */
+  readonly preferredReadReplica?: number
   readonly abortedTransactions: readonly { readonly producerId: bigint; readonly firstOffset: bigint }[] | null
   readonly records?: readonly RecordsBatch[] | null
 }

@@ -49,6 +49,8 @@ export class Fetcher {
   readonly #options: FetcherOptions
   readonly #consumer: KafkaConsumer
   readonly #nodes = new Map<number, Promise<void>>()
+  /** Which replica a leader has sent us to (`clientRack`). Partitions sent to different ones must not be in one request. */
+  readonly #replicas = new WeakMap<PartitionLedger, number>()
   readonly #troubles: Troubles
   /**
    * The most bytes to request: it shrinks after a timeout and grows slowly again. An answer that always takes too long would
@@ -118,7 +120,7 @@ export class Fetcher {
     return this.#settings.turn.asking(() => this.#consumer.listOffsets({ topics: [...topics], timestamp }))
   }
 
-  /** Starts a fetch at each broker that leads a wanted partition and has no fetch in flight. */
+  /** Starts a fetch at each broker that a wanted partition is read from and that has no fetch in flight. */
   async fetch(): Promise<void> {
     if (this.#isClosed) return
     const force = this.#metadataIsStale
@@ -130,7 +132,10 @@ export class Fetcher {
     for (const ledger of wanted) {
       const leader = metadata.topics.get(ledger.topic)?.partitions[ledger.partition]?.leader
       if (leader === undefined || leader < 0) this.#metadataIsStale = true
-      else byNode.set(leader, [...(byNode.get(leader) ?? []), ledger])
+      else {
+        const node = this.#replicas.get(ledger) ?? leader
+        byNode.set(node, [...(byNode.get(node) ?? []), ledger])
+      }
     }
     for (const [node, ledgers] of byNode) {
       if (this.#nodes.has(node) || this.#isClosed) continue
@@ -164,6 +169,7 @@ export class Fetcher {
   /** A failure known to concern one partition must not affect the others. */
   async #failed(ledgers: readonly PartitionLedger[], error: unknown): Promise<void> {
     const { clock, onError } = this.#settings
+    for (const ledger of ledgers) this.#replicas.delete(ledger)
     const missed = ledgers.filter((ledger) => codeFor(error, ledger) === offsetOutOfRange)
     await Promise.all(missed.map((ledger) => this.#options.outOfRange(ledger))).catch(onError)
     const response = responseOf(error)
@@ -211,6 +217,8 @@ export class Fetcher {
         const ledger = ledgers.find((each) => each.topicId === topicId && each.partition === fetched.partitionIndex)
         // The partition was given up or restarted while the answer was on its way.
         if (ledger === undefined || !ledger.isOurs || fetched.errorCode !== 0) continue
+        const { preferredReadReplica: replica = -1 } = fetched
+        if (replica >= 0) this.#replicas.set(ledger, replica)
         const { records, next } = committedRecords(fetched, ledger.position)
         if (next > ledger.position) ledger.add(records, next)
       }

@@ -77,7 +77,7 @@ export class PartitionLedger {
     return this.#out
   }
 
-  /** The total size of the bodies in memory. */
+  /** The total size of the records in memory. */
   get bytes(): number {
     return this.#bytes
   }
@@ -190,6 +190,11 @@ function keyOf({ fetched }: Slot): string | undefined {
   return fetched?.record.key?.toString('latin1')
 }
 
+/** All of it: a producer may put as much into keys and headers as into bodies. */
 function bytesOf(fetched: FetchedRecord | undefined): number {
-  return fetched?.record.value?.byteLength ?? 0
+  if (fetched === undefined) return 0
+  const { key, value, headers } = fetched.record
+  let bytes = (key?.byteLength ?? 0) + (value?.byteLength ?? 0)
+  for (const [name, content] of headers) bytes += (name?.byteLength ?? 0) + (content?.byteLength ?? 0)
+  return bytes
 }
