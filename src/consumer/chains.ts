@@ -1,4 +1,5 @@
 import type { Delivery } from '../contracts/index.ts'
+import { affinityOf } from '../engine/order/chain.ts'
 
 /**
  * Deliveries that are handled one after the other: those of one lane of the transport, those of one key, or a single
@@ -25,11 +26,6 @@ export type LeftFor = (delivery: Delivery) => number | undefined
 export type MayBegin = (delivery: Delivery) => boolean
 
 const always: MayBegin = () => true
-
-/** What must stay together and in order: a lane of the transport, or else the key of the message. */
-export function affinityOf(delivery: Delivery): string | undefined {
-  return delivery.lane ?? delivery.message.key ?? undefined
-}
 
 interface Arrival {
   chain: Chain

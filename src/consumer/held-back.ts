@@ -1,5 +1,5 @@
 import type { Clock, Delivery } from '../contracts/index.ts'
-import { affinityOf } from './chains.ts'
+import { affinityOf } from '../engine/order/chain.ts'
 
 export interface HeldBackOptions {
   readonly clock: Clock

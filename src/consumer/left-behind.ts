@@ -1,6 +1,7 @@
 import type { Delivery } from '../contracts/index.ts'
 import type { BatchResult } from '../engine/batch-result.ts'
-import { affinityOf, type LeftFor } from './chains.ts'
+import { affinityOf } from '../engine/order/chain.ts'
+import type { LeftFor } from './chains.ts'
 
 /** What is left of a batch, and how long each delivery must wait before it is retried. */
 export function leftBehind(

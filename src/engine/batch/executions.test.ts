@@ -11,9 +11,15 @@ function handler(name: string, kind: Kind): Handler {
   return { name, call: { kind } } as Handler
 }
 
-function work(id: string, handlers: readonly Handler[], { key, type = 't' }: { key?: string; type?: string } = {}) {
+interface Arrived {
+  readonly key?: string
+  readonly type?: string
+  readonly lane?: string
+}
+
+function work(id: string, handlers: readonly Handler[], { key, type = 't', lane }: Arrived = {}) {
   const runs: Run<unknown>[] = []
-  const one = { delivery: { message: { id, key, type } }, runs } as unknown as Work<unknown>
+  const one = { delivery: { message: { id, key, type }, lane }, runs } as unknown as Work<unknown>
   for (const each of handlers) runs.push({ handler: each, key: id } as Run<unknown>)
   return one
 }
@@ -40,6 +46,34 @@ test('messages go by their key, in order of arrival inside a key; those without 
       work('6', [a], { key: 'x' }),
     ),
   ).toEqual(['a(3)', 'a(5)', 'a(2)', 'a(6)', 'a(1)', 'a(4)'])
+})
+
+test('messages of a lane go in order of arrival, whatever their keys', () => {
+  const [p0, p1] = [{ lane: 'notes/0' }, { lane: 'notes/1' }]
+  expect(
+    plan(
+      work('1', [a], { ...p1, key: 'z' }),
+      work('2', [a], { ...p0, key: 'y' }),
+      work('3', [a], { ...p1, key: 'x' }),
+      work('4', [a], p0),
+      work('5', [a], { ...p0, key: 'w' }),
+    ),
+  ).toEqual(['a(2)', 'a(4)', 'a(5)', 'a(1)', 'a(3)'])
+})
+
+test('in a lane, too, a batch handler gets all its messages in one call, and another type of a key waits behind it', () => {
+  const [paid, cancelled] = [
+    { type: 'paid', lane: 'p' },
+    { type: 'cancelled', lane: 'p' },
+  ]
+  expect(
+    plan(
+      work('1', [all], { ...paid, key: 'k' }),
+      work('2', [a], { ...cancelled, key: 'k' }),
+      work('3', [all], { ...paid, key: 'l' }),
+      work('4', [all], { ...paid, key: 'k' }),
+    ),
+  ).toEqual(['all(1 3)', 'a(2)', 'all(4)'])
 })
 
 test('a batch handler gets all its messages in one call', () => {

@@ -1,5 +1,6 @@
 import type { Handler } from '../handler.ts'
 import type { Run, Work } from '../items.ts'
+import { affinityOf } from '../order/chain.ts'
 
 /** One call of a handler: with one message, or, for a batch handler, with all of its messages in the batch. */
 export interface Execution<Tx> {
@@ -12,25 +13,25 @@ interface Level<Tx> {
   readonly batches: Map<Handler<Tx>, Run<Tx>[]>
 }
 
-/** Where the previous message was placed. A message of the same type joins it; a message of another type goes after it. */
+/** Where the previous message of a key was placed. One of the same type joins it; one of another type goes after it. */
 interface Placed {
-  readonly key: string
   readonly type: string | undefined
   readonly begin: number
   readonly end: number
 }
 
 /**
- * The calls of a batch, in the order in which they are made. Messages are sorted by key, and by arrival within a key:
+ * The calls of a batch, in the order in which they are made. Messages are sorted by lane or else by key, and by arrival within it:
  * batches that touch rows in the same order do not deadlock. The handlers of a message keep their order. Whatever
  * follows a batch handler, in its message or in its key, waits until that handler has received all its messages.
  */
 export function planExecutions<Tx>(works: readonly Work<Tx>[]): Execution<Tx>[] {
   const levels: Level<Tx>[] = []
-  let before: Placed | undefined
-  for (const work of inKeyOrder(works)) {
+  const placed = new Map<string, Placed>()
+  for (const work of inOrder(works)) {
     const { key, type } = work.delivery.message
-    const begin = before === undefined || before.key !== key ? 0 : before.type === type ? before.begin : before.end
+    const before = key === undefined ? undefined : placed.get(key)
+    const begin = before === undefined ? 0 : before.type === type ? before.begin : before.end
     let level = begin
     for (const run of work.runs) {
       levels[level] ??= { each: [], batches: new Map() }
@@ -44,16 +45,16 @@ export function planExecutions<Tx>(works: readonly Work<Tx>[]): Execution<Tx>[] 
       else gathered.push(run)
       level++
     }
-    before = key === undefined ? undefined : { key, type, begin, end: level }
+    if (key !== undefined) placed.set(key, { type, begin, end: level })
   }
   return levels.flatMap(({ each, batches }) => [...each, ...[...batches].map(([handler, runs]) => ({ handler, runs }))])
 }
 
-function inKeyOrder<Tx>(works: readonly Work<Tx>[]): Work<Tx>[] {
+function inOrder<Tx>(works: readonly Work<Tx>[]): Work<Tx>[] {
   return works.toSorted((a, b) => {
-    const keyA = a.delivery.message.key ?? ''
-    const keyB = b.delivery.message.key ?? ''
-    return keyA < keyB ? -1 : keyA > keyB ? 1 : 0
+    const ofA = affinityOf(a.delivery) ?? ''
+    const ofB = affinityOf(b.delivery) ?? ''
+    return ofA < ofB ? -1 : ofA > ofB ? 1 : 0
   })
 }
 

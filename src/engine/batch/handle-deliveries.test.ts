@@ -84,6 +84,31 @@ test('what is handled alone keeps its place among the messages of its key', asyn
   expect(order.filter((id) => id !== 'other')).toEqual(['placed', 'changed'])
 })
 
+test('behind a message that a rival holds, the rest of its lane waits, whatever its key', async () => {
+  const opened = openEngine()
+  const { on, engine, feed, store, clock, effects, acknowledged } = opened
+  const claim: typeof store.inbox.claim = async (tx, requests) => {
+    if (requests.some(({ key }) => key === 'm1')) throw new JustonceError('STORE_BUSY', { message: 'A rival has it.' })
+    return store.inbox.claim(tx, requests)
+  }
+  Object.assign(engine, { store: { ...store, inbox: { ...store.inbox, claim } } })
+  on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
+  const inLane = (lane: string, id: string, key?: string) => ({
+    lane,
+    message: toIncoming(note(id, key === undefined ? {} : { key }), 'test'),
+  })
+  const handling = handleDeliveries(engine, feed, [
+    inLane('notes/0', 'm1'),
+    inLane('notes/0', 'm2'),
+    inLane('notes/1', 'n1', 'k'),
+    inLane('notes/0', 'm3', 'k'),
+  ])
+  await clock.advance(60_000)
+  const { held } = await handling
+  expect(ids(held)).toEqual(['m1', 'm2', 'm3'])
+  expect([effects(), acknowledged()]).toEqual([{ n1: 1 }, ['n1']])
+})
+
 test('what has failed beside others does not get before one of its key that the batch has left', async () => {
   const { on, handle, acknowledged } = openEngine()
   const calls: Record<string, number> = {}

@@ -3,8 +3,13 @@ import type { Feed } from '../feed.ts'
 import { type Item, letterOf } from '../items.ts'
 import { partitionId } from '../positions/partition-moves.ts'
 
+/** What must stay together and in order: a lane of the transport, or else the key of the message. */
+export function affinityOf({ lane, message }: Delivery): string | undefined {
+  return lane ?? message.key ?? undefined
+}
+
 /**
- * Identifies what must be handled in order: a partition whose position is kept in the store, the rows of an order key,
+ * Identifies what must be handled in order: a partition whose position is kept in the store, the rows of an order key, a lane,
  * or a key. `undefined` if the item is in no chain.
  */
 export function chainOf<Tx>({ positions }: Feed, item: Item<Tx>): string | undefined {
@@ -12,7 +17,7 @@ export function chainOf<Tx>({ positions }: Feed, item: Item<Tx>): string | undef
   const { delivery } = item
   if (letter !== undefined)
     return letter.orderKey === undefined ? undefined : JSON.stringify([letter.handler, letter.orderKey])
-  return positions === undefined ? (delivery.message.key ?? undefined) : partitionId(delivery)
+  return positions === undefined ? affinityOf(delivery) : partitionId(delivery)
 }
 
 /** Chains of which an item was left: the items after it are left too, in the same list of the result. */
