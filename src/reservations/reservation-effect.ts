@@ -57,6 +57,8 @@ export function reservationEffect<Body>(
     // All are tried at the same time, then all are ended at the same time; the rest is for what is stored in between.
     timeoutMs: 3 * callTimeoutMs,
     retry: { attempts: Number.MAX_SAFE_INTEGER, backoff: exponential({ maxMs: longestWaitMs }) },
+    // While one participant is away, the others must get back what they have set aside in time.
+    breaker: false,
     run: ({ payload }, { idempotencyKey: id, signal }) =>
       coordinate<Body>(site, { name, participants, timeoutMs, callTimeoutMs }, { id, body: payload as Body, signal }),
   }
