@@ -130,3 +130,27 @@ test('a number that JSON cannot hold exactly is no id: two ids could become one'
   const idIn = (id: string) => readStructured(headers, Buffer.from(`{"id":${id},"type":"t","source":"/s"}`))?.id
   expect([idIn('12345678901234567891'), idIn('1e400'), idIn('7')]).toEqual([undefined, undefined, '7'])
 })
+
+test('numbers in the data are what was sent: two events that differ in one must not become one message', () => {
+  const headers = { 'content-type': 'application/cloudevents+json' }
+  const bodyOf = (data: string) => {
+    return String(readStructured(headers, Buffer.from(`{"id":"m1","type":"t","source":"/s","data":${data}}`))?.body)
+  }
+  for (const data of ['{"order":9007199254740993}', '[1e400,-1e400]', '0.12345678901234567891', '1e-400'])
+    expect(bodyOf(data)).toBe(data)
+  expect(bodyOf('{ "n": 1.50, "m": 1e2, "t": "9007199254740993" }')).toBe('{"n":1.5,"m":100,"t":"9007199254740993"}')
+})
+
+test('a number with more digits than JavaScript holds is no id, and stays itself in every other attribute', () => {
+  const headers = { 'content-type': 'application/cloudevents+json' }
+  const read = (id: string) => readStructured(headers, Buffer.from(`{"id":${id},"type":"t","source":"/s","x":[${id}]}`))
+  expect(read('0.12345678901234567')?.id).toBe(undefined)
+  expect(read('12345678901234567891')?.headers['ce-x']).toBe('[12345678901234567891]')
+})
+
+test('an event that is nested a hundred thousand levels deep is read or left alone', () => {
+  const headers = { 'content-type': 'application/cloudevents+json' }
+  const deep = (inner: string) => `${'['.repeat(100_000)}${inner}${']'.repeat(100_000)}`
+  const event = (data: string) => Buffer.from(`{"id":"m1","type":"t","source":"/s","data":${data},"x":1}`)
+  for (const inner of ['1', '1e400']) expect(() => readStructured(headers, event(deep(inner)))).not.toThrow()
+})

@@ -1,4 +1,5 @@
 import type { Headers, IncomingMessage, OutgoingMessage } from '../contracts/index.ts'
+import { isInexactNumber, parseToRewrite } from './exact-json.ts'
 
 /** The prefix of a message's attributes on the wire: `ce_` on Kafka, `ce-` over HTTP, `cloudEvents:` on AMQP. */
 export type AttributePrefix = 'ce_' | 'ce-' | 'cloudEvents:'
@@ -82,15 +83,24 @@ function isOurs(attributes: ReadonlyMap<string, string>): boolean {
  * A CloudEvent in structured mode: all of it is in the body, as JSON. `undefined` if it is none, or cannot be read: then it is a
  * message like any other.
  */
-export function readStructured(
-  headers: Headers,
-  body: Uint8Array,
-): (EventAttributes & { readonly body: Uint8Array }) | undefined {
+export function readStructured(headers: Headers, body: Uint8Array): StructuredEvent | undefined {
   const [, type] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type') ?? []
   if (!/^application\/cloudevents\+json\b/i.test(type?.trim() ?? '')) return undefined
-  const event = objectIn(body)
-  if (event === undefined) return undefined
-  const { data, data_base64: bytes, datacontenttype, ...attributes } = event
+  try {
+    return structuredEvent(headers, parseToRewrite(decoder.decode(body)))
+  } catch {
+    // It is not JSON, or nested too deep to be written again.
+    return undefined
+  }
+}
+
+type StructuredEvent = EventAttributes & { readonly body: Uint8Array }
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+function structuredEvent(headers: Headers, event: unknown): StructuredEvent | undefined {
+  if (typeof event !== 'object' || event === null || Array.isArray(event)) return undefined
+  const { data, data_base64: bytes, datacontenttype, ...attributes } = event as Readonly<Record<string, unknown>>
   const texts = Object.entries(attributes).flatMap(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     return text === undefined || value === null || isInexact(value) ? [] : [[name, text] as const]
@@ -103,18 +113,7 @@ export function readStructured(
 
 /** It counts as missing, because two ids could become one. */
 function isInexact(value: unknown): boolean {
-  return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER
-}
-
-const decoder = new TextDecoder('utf-8', { fatal: true })
-
-function objectIn(body: Uint8Array): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const read: unknown = JSON.parse(decoder.decode(body))
-    return typeof read === 'object' && read !== null && !Array.isArray(read) ? { ...read } : undefined
-  } catch {
-    return undefined
-  }
+  return isInexactNumber(value) || (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)
 }
 
 /** Text of another content type is the content itself; JSON is written again. */

@@ -2,9 +2,10 @@
 const doubtful = /(?:^|[[:,\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/
 
 /** Newer engines pass the source text of a number to a reviver, and can write it back. */
-const { parse, rawJSON } = JSON as unknown as {
+const { parse, rawJSON, isRawJSON } = JSON as unknown as {
   parse(text: string, reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown): unknown
   rawJSON(text: string): unknown
+  isRawJSON(value: unknown): boolean
 }
 
 export function mayHoldInexactNumbers(text: string): boolean {
@@ -16,10 +17,24 @@ export function mayHoldInexactNumbers(text: string): boolean {
  * is not null. The result is only for `canonicalJson`, which writes equal numbers alike: 1.0 as 1.
  */
 export function parseExactly(text: string): unknown {
+  return parseNumbers(text, (_, decimal) => decimal)
+}
+
+/** Parses a text that will be written again: numbers that JavaScript cannot represent exactly are written as they were sent. */
+export function parseToRewrite(text: string): unknown {
+  return mayHoldInexactNumbers(text) ? parseNumbers(text, (source) => source) : JSON.parse(text)
+}
+
+/** Whether `parseToRewrite` has kept the text of a number. */
+export function isInexactNumber(value: unknown): boolean {
+  return isRawJSON(value)
+}
+
+function parseNumbers(text: string, written: (source: string, decimal: string) => string): unknown {
   return parse(text, (_, value, { source }) => {
     if (typeof value !== 'number' || source === undefined) return value
     const sent = decimalOf(source)
-    return Number.isFinite(value) && decimalOf(String(value)) === sent ? value : rawJSON(sent)
+    return Number.isFinite(value) && decimalOf(String(value)) === sent ? value : rawJSON(written(source, sent))
   })
 }
 
