@@ -58,7 +58,11 @@ export const processMetrics = {
 /** What the store knows of all processes together. */
 export const storeMetrics = {
   justonce_processes: { type: 'gauge', help: 'Processes that are alive.', labels: [] },
-  justonce_dead_letters: { type: 'gauge', help: 'Dead letters.', labels: ['handler'] },
+  justonce_dead_letters: {
+    type: 'gauge',
+    help: 'Dead letters: of a handler, of a destination that has refused them (>), or of no handler (-).',
+    labels: ['handler'],
+  },
   justonce_waiting_messages: { type: 'gauge', help: 'Messages that wait for another attempt.', labels: ['handler'] },
   justonce_delayed_messages: {
     type: 'gauge',

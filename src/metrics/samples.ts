@@ -32,8 +32,8 @@ export class Samples {
     const lines = [...this.#samples.values()].map(
       (sample) => `${name}${labelsOf(labels, sample.labels)} ${numberOf(sample.value)}`,
     )
-    // A counter without labels is 0 from the start; others appear when there is something to say.
-    if (lines.length === 0 && labels.length === 0) lines.push(`${name} 0`)
+    // A counter without labels is 0 from the start; all others appear when there is something to say.
+    if (lines.length === 0 && labels.length === 0 && type === 'counter') lines.push(`${name} 0`)
     return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines, ''].join('\n')
   }
 

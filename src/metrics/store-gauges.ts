@@ -6,8 +6,9 @@ import { MetricSet } from './metric-set.ts'
 export async function storeGauges({
   overview,
   handlers,
+  letters,
   alerts,
-}: Pick<Operations, 'overview' | 'handlers' | 'alerts'>): Promise<MetricSet<StoreMetric>> {
+}: Pick<Operations, 'overview' | 'handlers' | 'letters' | 'alerts'>): Promise<MetricSet<StoreMetric>> {
   const gauges = new MetricSet(storeMetrics)
   const set = gauges.add.bind(gauges)
   const seen = await overview({ minutes: 0 })
@@ -24,8 +25,11 @@ export async function storeGauges({
     set('justonce_outgoing_messages', ready + hidden, name)
     set('justonce_outgoing_oldest_seconds', oldestMs / 1_000, name)
   }
+  // Some have no handler: a destination has refused them, or they are of an unknown type.
+  const dead = await letters.counts()
+  for (const [name, count] of Object.entries(dead)) set('justonce_dead_letters', count, name)
   for (const each of await handlers.list()) {
-    set('justonce_dead_letters', each.dead, each.name)
+    if (dead[each.name] === undefined) set('justonce_dead_letters', 0, each.name)
     set('justonce_waiting_messages', each.waiting, each.name)
     if (each.failureRate !== undefined) set('justonce_handler_failure_ratio', each.failureRate, each.name)
     if (each.p50Ms !== undefined) set('justonce_handler_seconds', each.p50Ms / 1_000, each.name, '0.5')

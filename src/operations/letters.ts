@@ -1,3 +1,4 @@
+import { countLetters } from './count-parked.ts'
 import { describeLetter } from './describe.ts'
 import { discardLetters } from './discard-letters.ts'
 import { decideFilter } from './letter-filter.ts'
@@ -29,6 +30,7 @@ export function letterOperations<Tx>(site: Site<Tx>): LetterOperations {
       const notes = await notesOf(store, groups)
       return groups.map((group, place) => ({ ...group, note: notes[place] }))
     },
+    counts: async () => await countLetters(store),
     annotate: async (group, note, whoAndWhy) => await annotate(site, group, note, whoAndWhy),
     preview: async (selection) => await preview(site, selection),
     redrive: async (selection, options) => await redriveLetters(site, selection, options),

@@ -202,6 +202,11 @@ export interface LetterOperations {
   get(key: RecordKey): Promise<DeadLetter | undefined>
   /** Dead letters grouped by cause, the largest groups first. */
   groups(filter?: LetterFilter, limit?: number): Promise<readonly CountedGroup[]>
+  /**
+   * How many each handler has. Those that a destination has refused are counted under `>` and its name, those that reached no handler
+   * under `-`: these are what a filter calls their handler, too.
+   */
+  counts(): Promise<Readonly<Record<string, number>>>
   /** Stores a note for a group, which stays when its dead letters are gone. An empty note removes it. */
   annotate(group: LetterGroup, note: string, whoAndWhy: WhoAndWhy): Promise<void>
   preview(selection: LetterSelection): Promise<RedrivePreview>

@@ -1,3 +1,4 @@
+import { isOutgoing } from '../../encoding/outgoing-queue.ts'
 import type { DelayedFilter } from '../../operations/index.ts'
 import { fieldsOf, numberFrom, pageOf } from '../input.ts'
 import type { Route } from '../route.ts'
@@ -10,10 +11,10 @@ export const outgoingRoutes: readonly Route[] = [
     needs: 'read',
     shared: true,
     async run({ operations }) {
-      const refused = (await operations.handlers.list()).filter(({ name }) => name.startsWith('>'))
+      const refused = Object.entries(await operations.letters.counts()).filter(([name]) => isOutgoing(name))
       return {
         waiting: await operations.outgoing.waiting(),
-        refused: refused.map(({ name, dead }) => ({ name, dead })),
+        refused: refused.map(([name, dead]) => ({ name, dead })),
       }
     },
   },
