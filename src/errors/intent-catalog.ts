@@ -36,6 +36,10 @@ export const intentCatalog = {
     title: 'The call of an effect took longer than its timeoutMs',
     fix: 'Pass the signal on to what is called, or raise timeoutMs of the effect.',
   },
+  RESERVATION_UNDER_WAY: {
+    title: 'A reservation has begun, so its intent cannot be resolved like this: nobody would end what is set aside for it',
+    fix: "To give up one that is not decided, resolve it as 'discarded': everything is cancelled then. One that is to be confirmed goes on until it is.",
+  },
   INTENT_NOT_FOUND: {
     title: 'There is no such intent, or not in this state',
     fix: 'List the intents again: another process or person may have settled it.',

@@ -32,7 +32,14 @@ export {
   type RunningCall,
   receivedReport,
 } from './process-reports.ts'
-export { type ParticipantState, type ReservationState, reservationFact, reservationFacts } from './reservation-state.ts'
+export {
+  isReservationOver,
+  longestReservationWhy,
+  type ParticipantState,
+  type ReservationState,
+  reservationFact,
+  reservationFacts,
+} from './reservation-state.ts'
 export {
   type DuplicateOfProcess,
   listDuplicates,

@@ -80,7 +80,8 @@ export interface IntentOperations {
   /**
    * Says what nobody else can know. `done`: it happened, with this result. `again`: it is called once more, and its attempts go on counting; for a
    * call without an idempotency key only if the provider has certainly not done it. `discarded`: nobody calls it any more. Refused
-   * while it is being called. Audited in the same transaction.
+   * while it is being called. Audited in the same transaction. Of a reservation that has begun, participants hold something: `discarded`
+   * cancels it, unless it is to be confirmed, and `done` is refused (`RESERVATION_UNDER_WAY`).
    */
   resolve(key: IntentKey, resolution: Resolution, whoAndWhy: WhoAndWhy): Promise<void>
 }

@@ -11,6 +11,7 @@ import { checkText } from './letter-filter.ts'
 import { mostBytes } from './pages.ts'
 import { readableBody } from './readable-body.ts'
 import { encodedResult, type Resolution, settleByHand } from './resolve-intent.ts'
+import { cancelReservation, checkReservation, reservationUnderWay } from './resolve-reservation.ts'
 import type { Site } from './site.ts'
 import type { Page, WhoAndWhy } from './types.ts'
 import { checkWhoAndWhy, checkWhole, mostListed } from './who-and-why.ts'
@@ -147,12 +148,16 @@ async function resolve<Tx>(
     throw new JustonceError('INTENT_NOT_FOUND', {
       message: `${named} is being called now. Its outcome is known at ${row.nextAt.toISOString()} at the latest.`,
     })
+  const reservation = await reservationUnderWay(store, row)
+  if (reservation !== undefined) checkReservation(reservation, named, resolution.as)
   const note = new Error(`${by} resolved it as ${resolution.as}${why === '' ? '' : `: ${why}`}`)
   const errors = addErrorNote(row.errors, note, clock.now())
   const isOurs = await store.transaction(async (tx) => {
     const [isTaken] = await store.parking.take(tx, [row])
     if (!isTaken) return false
-    await settleByHand(site, tx, { row, as: resolution.as, result, errors })
+    const isCancelled = reservation !== undefined && resolution.as === 'discarded'
+    if (isCancelled && !(await cancelReservation(store, tx, reservation, note.message))) return false
+    await settleByHand(site, tx, { row, as: isCancelled ? 'again' : resolution.as, result, errors })
     const subject = {
       effect,
       key,

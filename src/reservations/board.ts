@@ -1,12 +1,9 @@
 import type { Facts } from '../contracts/index.ts'
 import { cleanText } from '../encoding/clean-text.ts'
-import { type ReservationState, reservationFact } from '../facts/index.ts'
+import { isReservationOver, longestReservationWhy, type ReservationState, reservationFact } from '../facts/index.ts'
 
 /** For how long the state of a reservation that has ended can be read. */
 const readableForMs = 7 * 24 * 3_600_000
-
-/** How many characters of a reason are kept. */
-const longestWhy = 300
 
 /** The state of one reservation, as this process knows it. */
 export class Board {
@@ -21,10 +18,16 @@ export class Board {
     this.state = initial
   }
 
-  async load(): Promise<void> {
+  /**
+   * Afterwards the state is stored, so that nobody takes the intent for one for which nothing is set aside. `isNew`: it probably is not
+   * there yet.
+   */
+  async open(isNew: boolean): Promise<void> {
+    if (isNew && (await this.#write(this.state))) return
     const [fact] = await this.#facts.read([this.#name])
     this.#revision = fact?.revision
     if (fact !== undefined) this.state = JSON.parse(fact.value)
+    else await this.change({})
   }
 
   /**
@@ -32,15 +35,20 @@ export class Board {
    * not go on.
    */
   async change(change: Partial<ReservationState>): Promise<void> {
-    const why = change.why === undefined ? this.state.why : cleanText(change.why, longestWhy)
+    const why = change.why === undefined ? this.state.why : cleanText(change.why, longestReservationWhy)
     const state = { ...this.state, ...change, ...(why !== undefined && { why }) }
-    const isOver = Object.values(state.participants).every((each) => each === 'confirmed' || each === 'cancelled')
-    const forMs = isOver ? readableForMs : undefined
+    if (!(await this.#write(state))) throw new Error(`Another process has taken over the reservation ${state.id}.`)
+  }
+
+  /** False if it is not as this process knows it. */
+  async #write(state: ReservationState): Promise<boolean> {
+    const forMs = isReservationOver(state) ? readableForMs : undefined
     const [revision] = await this.#facts.change(undefined, [
       { name: this.#name, from: this.#revision, value: JSON.stringify(state), forMs },
     ])
-    if (revision === undefined) throw new Error(`Another process has taken over the reservation ${state.id}.`)
+    if (revision === undefined) return false
     this.#revision = revision
     this.state = state
+    return true
   }
 }

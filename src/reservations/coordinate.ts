@@ -20,6 +20,10 @@ export interface Reservation<Body = unknown> {
 /** A reservation that was asked for. */
 export interface Wanted<Body> {
   readonly id: string
+  /** The key of its intent. */
+  readonly key: string
+  /** 1 is the first attempt to take it to its end. */
+  readonly attempt: number
   readonly body: Body
   readonly signal: AbortSignal
 }
@@ -44,9 +48,10 @@ export async function coordinate<Body>(
   const board = new Board(site.facts, {
     reservation: reservation.name,
     id: wanted.id,
-    participants: allAre(reservation, 'trying'),
+    key: wanted.key,
+    participants: allAre(Object.keys(reservation.participants), 'trying'),
   })
-  await board.load()
+  await board.open(wanted.attempt === 1)
   if (board.state.decision === undefined) await tryAll(site, reservation, wanted, board)
   const { decision } = board.state
   await endAll(site, reservation, wanted, board, decision as 'confirm' | 'cancel')
@@ -87,11 +92,11 @@ async function tryAll<Body>(
   board: Board,
 ): Promise<void> {
   const begunAt = site.clock.monotonicMs()
+  // Also those that another app has tried: what they have set aside must be ended.
+  const names = Object.keys({ ...board.state.participants, ...reservation.participants })
   const tried = Object.fromEntries(
     await Promise.all(
-      Object.keys(reservation.participants).map(
-        async (participant) => [participant, await tryOne(site, reservation, wanted, participant)] as const,
-      ),
+      names.map(async (participant) => [participant, await tryOne(site, reservation, wanted, participant)] as const),
     ),
   )
   const isComplete = Object.values(tried).every(({ kind }) => kind === 'reserved' || kind === 'confirmed')
@@ -102,7 +107,7 @@ async function tryAll<Body>(
     await board.change({ participants: statesOf(tried), triedSince })
     throw decision.error
   }
-  const participants = allAre(reservation, decision.kind === 'confirm' ? 'confirming' : 'cancelling')
+  const participants = allAre(names, decision.kind === 'confirm' ? 'confirming' : 'cancelling')
   const why = decision.kind === 'cancel' ? decision.why : undefined
   // Before anybody acts on it: a process that dies after this cannot make another one decide differently.
   await board.change({ decision: decision.kind, why, participants })
@@ -155,8 +160,8 @@ function firstTry({ state }: Board, thisTry: number): number {
   return Math.min(state.triedSince ?? thisTry, thisTry)
 }
 
-function allAre<Body>({ participants }: Reservation<Body>, state: ParticipantState): ReservationState['participants'] {
-  return Object.fromEntries(Object.keys(participants).map((name) => [name, state]))
+function allAre(names: readonly string[], state: ParticipantState): ReservationState['participants'] {
+  return Object.fromEntries(names.map((name) => [name, state]))
 }
 
 function statesOf(tried: Readonly<Record<string, Tried>>): ReservationState['participants'] {

@@ -59,7 +59,9 @@ export function reservationEffect<Body>(
     retry: { attempts: Number.MAX_SAFE_INTEGER, backoff: exponential({ maxMs: longestWaitMs }) },
     // While one participant is away, the others must get back what they have set aside in time.
     breaker: false,
-    run: ({ payload }, { idempotencyKey: id, signal }) =>
-      coordinate<Body>(site, { name, participants, timeoutMs, callTimeoutMs }, { id, body: payload as Body, signal }),
+    run({ key, payload }, { idempotencyKey: id, attempt, signal }) {
+      const wanted = { id, key, attempt, body: payload as Body, signal }
+      return coordinate<Body>(site, { name, participants, timeoutMs, callTimeoutMs }, wanted)
+    },
   }
 }

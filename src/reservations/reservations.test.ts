@@ -194,6 +194,37 @@ describe('a reservation', () => {
     expect(register).toThrow('has a participant')
   })
 
+  test('is stored before anything is set aside for it', async () => {
+    let isAway = true
+    const world = await openWorld({ fault: ({ step }) => (isAway && step === 'write' ? 'before' : false) })
+    await expect(world.run()).rejects.toThrow('unreachable')
+    expect((await world.counts()).stock).toEqual({ free: 10, held: 0, taken: 0 })
+    isAway = false
+    const { stock } = world.participants
+    const looking = {
+      ...stock,
+      try: async () => expect((await world.state()).participants).toEqual({ stock: 'trying' }),
+    }
+    expect(await world.run({ participants: { stock: looking } })).toEqual({ outcome: 'confirmed' })
+    expect(await world.state()).toMatchObject({ id: 'r-1', key: 'o-1', participants: { stock: 'confirmed' } })
+  })
+
+  test('is not decided without a participant that another app has tried, and gives back what that one has set aside', async () => {
+    const world = await openWorld({
+      fault: ({ participant, step }) => (participant === 'stock' && step === 'try' ? 'before' : false),
+    })
+    const { stock, credit } = world.participants
+    await expect(world.run()).rejects.toThrow('try of stock failed')
+    expect((await world.counts()).credit).toEqual({ free: 7, held: 3, taken: 0 })
+    // A deploy has removed one of the two.
+    const run = () => world.run({ participants: { stock }, timeoutMs: 0 })
+    await expect(run()).rejects.toThrow(
+      'cancel of credit failed: The reservation order has no participant credit any more.',
+    )
+    expect(await world.run({ participants: { stock, credit } })).toMatchObject({ outcome: 'cancelled' })
+    expect((await world.counts()).credit).toEqual({ free: 10, held: 0, taken: 0 })
+  })
+
   test('is not ended by an app that has lost one of its participants', async () => {
     const world = await openWorld({ fault: ({ step }) => (step === 'confirm' ? 'before' : false) })
     await expect(world.run()).rejects.toThrow('confirm of stock failed: unreachable')
@@ -260,6 +291,7 @@ async function openWorld({ free = { stock: 10, credit: 10 }, fault = () => false
   const coordinator = await openStore()
   const stores = { stock: await openStore(free.stock), credit: await openStore(free.credit) }
   const participants = { stock: faulty(resource(stores.stock)), credit: faulty(resource(stores.credit)) }
+  let attempts = 0
   // No call takes long, unless a test says so.
   const clock = fakeClock()
 
@@ -302,7 +334,7 @@ async function openWorld({ free = { stock: 10, credit: 10 }, fault = () => false
       coordinate<Body>(
         site,
         { name: 'order', participants, timeoutMs: 60_000, callTimeoutMs: 10_000, ...change },
-        { id: 'r-1', body: { count: 3 }, signal: new AbortController().signal },
+        { id: 'r-1', key: 'o-1', attempt: ++attempts, body: { count: 3 }, signal: new AbortController().signal },
       ),
     forget: () => coordinator.facts.remove(undefined, [reservationFact('r-1')]),
     async state() {

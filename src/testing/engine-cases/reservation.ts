@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { systemClock } from '../../clock/index.ts'
 import type { Store } from '../../contracts/index.ts'
-import { PermanentError } from '../../errors/index.ts'
+import { isJustonceError, PermanentError } from '../../errors/index.ts'
 import { coordinate } from '../../reservations/coordinate.ts'
 import type { Participant, Step } from '../../reservations/participant.ts'
 import { participantIn } from '../../reservations/participant-in.ts'
 import type { Effects, StoreCase } from '../store-case.ts'
-import { engineCase } from './bench.ts'
+import { eventually } from '../waiting.ts'
+import { type BenchApp, type BenchStore, engineCase, note } from './bench.ts'
 
 const { signal } = new AbortController()
 
@@ -25,6 +26,32 @@ function participant(store: Store, effects: Effects<unknown>, refuses = false): 
 
 function callOf(step: Step) {
   return { reservation: 'order', participant: 'stock', id: 'r1', body: {}, idempotencyKey: `r1/stock/${step}`, signal }
+}
+
+/** An app that reserves `credit` for each note, and `stock`, which cannot be reached. */
+function reserving(opened: BenchApp, credit: Participant, outcomes: unknown[]): BenchApp {
+  const stock: Participant = {
+    try() {
+      throw new Error('ECONNREFUSED')
+    },
+    confirm() {},
+    cancel() {},
+  }
+  opened.app.reservation('order', { participants: { stock, credit } })
+  opened.app.on('note.created', 'reserve', async ({ id }, { intend }) => void (await intend('order', {}, { key: id })))
+  opened.app.on('intent.done:order', 'report', ({ body }) => void outcomes.push(body.result))
+  return opened
+}
+
+/** Leaves a reservation behind for which credit is set aside. */
+async function leaveUndecided(store: BenchStore, opened: BenchApp): Promise<void> {
+  await opened.handle(note('o1'))
+  const isWaiting = async () => {
+    const [row] = await store.parking.list({ kind: 'intent' })
+    return row?.reason === 'INTENT_UNKNOWN' && row.begun === 0 ? true : undefined
+  }
+  await eventually(isWaiting, 'the first attempt')
+  await opened.stop()
 }
 
 async function written(effects: Effects<unknown>): Promise<Record<Step, number>> {
@@ -85,12 +112,65 @@ export const reservationCases: readonly StoreCase[] = [
         coordinate(
           { facts: self.facts, clock: systemClock },
           { name: 'order', participants, timeoutMs: 60_000, callTimeoutMs: 10_000 },
-          { id: 'r1', body: {}, signal },
+          { id: 'r1', key: 'o1', attempt: 1, body: {}, signal },
         )
       const expected = { outcome: 'cancelled', why: 'credit: none left' }
       assert.deepEqual(await run(store), expected)
       assert.deepEqual(await run(rival), expected)
       assert.deepEqual(await written(effects), { try: 1, confirm: 0, cancel: 1 })
+    },
+  }),
+  engineCase({
+    name: 'reservation: one that a person discards is cancelled, and no person can say that it is done while something is set aside',
+    async run({ store, effects, app }) {
+      const outcomes: unknown[] = []
+      await leaveUndecided(store, reserving(app(), participant(store, effects), outcomes))
+      assert.equal((await written(effects)).try, 1)
+      const next = reserving(app(), participant(store, effects), outcomes)
+      const { intents, reservations } = next.app.operations
+      const which = { effect: 'order', key: 'o1' }
+      await assert.rejects(
+        intents.resolve(which, { as: 'done' }, { by: 'ada' }),
+        (error) => isJustonceError(error, 'RESERVATION_UNDER_WAY') && error.message.includes('credit is reserved'),
+      )
+      await intents.resolve(which, { as: 'discarded' }, { by: 'ada', why: 'sold out' })
+      const [state] = await reservations.list()
+      assert.equal(state?.decision, 'cancel')
+      await next.handle()
+      await eventually(async () => (outcomes.length > 0 ? true : undefined), 'the outcome')
+      assert.deepEqual(outcomes, [{ outcome: 'cancelled', why: 'ada resolved it as discarded: sold out' }])
+      assert.deepEqual(await written(effects), { try: 1, confirm: 0, cancel: 1 })
+      assert.deepEqual(await store.parking.list({ kind: 'intent' }), [])
+      const [action] = await next.app.operations.audit()
+      assert.deepEqual([action?.action, action?.by, action?.why], ['resolve', 'ada', 'sold out'])
+    },
+  }),
+  engineCase({
+    name: 'reservation: one that was never tried can be discarded, and one that is to be confirmed cannot',
+    async run({ store, effects, app, transaction }) {
+      const unable: Participant = { ...participant(store, effects), confirm: () => Promise.reject(new Error('away')) }
+      const reserve = () => {
+        const opened = app()
+        opened.app.reservation('order', { participants: { credit: unable } })
+        opened.app.on('note.created', 'reserve', async ({ id }, { intend }) => {
+          await intend('order', {}, { key: id })
+        })
+        return opened
+      }
+      await leaveUndecided(store, reserve())
+      const { app: stopped } = reserve()
+      await transaction(async (tx) => void (await stopped.intend('order', {}, { tx, key: 'o2' })))
+      const { intents } = stopped.operations
+      await intents.resolve({ effect: 'order', key: 'o2' }, { as: 'discarded' }, { by: 'ada' })
+      await assert.rejects(
+        intents.resolve({ effect: 'order', key: 'o1' }, { as: 'discarded' }, { by: 'ada' }),
+        (error) => isJustonceError(error, 'RESERVATION_UNDER_WAY'),
+      )
+      const left = await store.parking.list({ kind: 'intent' })
+      assert.deepEqual(
+        left.map(({ key }) => key),
+        ['o1'],
+      )
     },
   }),
 ]
