@@ -6,10 +6,11 @@ export const alertConditions = {
   'duplicate-rate': 'which share of what was handled in the last 5 minutes were duplicates, from 0 to 1',
   'failure-rate': 'which share of the attempts of the last 5 minutes failed, from 0 to 1',
   lag: 'how many milliseconds the oldest message has been in a queue of the store',
+  'broker-lag': 'how many messages wait at the broker that has the most',
   'unknown-intents': 'how many intents wait for a person',
-  'oldest-waiting': 'how many milliseconds ago the message was parked that has waited longest for another attempt',
+  'oldest-waiting': 'how many milliseconds a message has waited for another attempt, the one that has waited longest',
   'outgoing-stuck': 'how many milliseconds the oldest published message has waited to be sent',
-  'processes-missing': 'how many processes are missing of the number given as least',
+  'processes-missing': 'how many processes of the app are missing of the number given as least',
 } as const
 
 /** What an alert rule can watch. */
@@ -36,13 +37,13 @@ export interface AlertNotice {
 export interface AlertOptions {
   /** Names the rule in its notices. Default: the condition. Two rules of an app need different names. */
   readonly name?: string
-  /** What is watched: `dead-letters`, `duplicate-rate`, `failure-rate`, `lag`, `unknown-intents`, `oldest-waiting`, `outgoing-stuck` or `processes-missing`. */
+  /** What is watched: `dead-letters`, `duplicate-rate`, `failure-rate`, `lag`, `broker-lag`, `unknown-intents`, `oldest-waiting`, `outgoing-stuck` or `processes-missing`. */
   readonly when: AlertCondition
   /** It fires when the number is larger than this. A count, a share from 0 to 1, or milliseconds. */
   readonly over: number
   /** How long it must be over the limit before it fires, and no longer over it before it is resolved. Default: 0. */
   readonly forMs?: number
-  /** For `processes-missing`: how many processes there should be. */
+  /** For `processes-missing`: how many processes of this app there should be. */
   readonly least?: number
   /**
    * Who is told, once when it fires and once when it is resolved: `'log'` is the event `alert`, which is printed if nobody listens; a
