@@ -31,8 +31,10 @@ export async function upsert(
   const changed = update.length > 0 ? update : unique
   const set = assignments(Object.fromEntries(changed.map((each) => [each, row[each]])))
   if (runner.dialect === 'postgres') {
+    const change = insertOrUpdate({ name, row, unique, set, where })
     for (let round = 1; ; round++) {
-      const kind = await insertOrUpdate(runner, { name, row, unique, set, where })
+      const [found = {}] = await runner.rows(sql`${change} SELECT ${changes}`, ...ours)
+      const kind = changeIn(found)
       if (kind !== undefined) return { kind }
       checkRounds(round, name, unique)
     }
@@ -89,15 +91,10 @@ export async function upsertLatest(
       ? sql`(${column} IS NULL OR ${column} < ${row[by]})`
       : sql`(${column} IS NULL OR ${column} <= ${row[by]})`
   if (runner.dialect === 'postgres') {
+    const change = insertOrUpdate({ name, row, unique, set, where: sql`${where} AND ${condition}` })
     for (let round = 1; ; round++) {
-      const kind = await insertOrUpdate(runner, { name, row, unique, set, where: sql`${where} AND ${condition}` })
-      if (kind !== undefined) return { kind }
-      const look = sql`SELECT ${condition} AS ${fits}, * FROM ${name} WHERE ${where}`
-      const [found] = await runner.rows(look, 'justonce_fits')
-      if (found?.justonce_fits === false) {
-        const { justonce_fits: _, ...stored } = found
-        return { kind: 'older', row: stored }
-      }
+      const outcome = await changedOrOlder(runner, change, { name, where, condition, unique })
+      if (outcome !== undefined) return outcome
       checkRounds(round, name, unique)
     }
   }
@@ -111,28 +108,54 @@ export async function upsertLatest(
   }
 }
 
+interface Writing {
+  readonly name: Name
+  readonly row: Row
+  readonly unique: readonly string[]
+  readonly set: Fragment
+  readonly where: Fragment
+}
+
 /**
  * For Postgres. ON CONFLICT DO UPDATE does not say which of both it has done, except through a system column that partitioned
- * tables do not have. Answers neither if a rival has inserted the row since the statement began: the next one sees it.
+ * tables do not have. Does neither if a rival has inserted the row since the statement began: the next one sees it.
  */
-async function insertOrUpdate(
-  runner: Runner,
-  given: { name: Name; row: Row; unique: readonly string[]; set: Fragment; where: Fragment },
-): Promise<'inserted' | 'updated' | undefined> {
-  const { name, row, unique, set, where } = given
-  const [{ inserted, updated } = {}] = await runner.rows(
-    sql`
+function insertOrUpdate({ name, row, unique, set, where }: Writing): Fragment {
+  return sql`
     WITH justonce_insert AS (
       ${insertInto(name, [row])} ON CONFLICT (${columnList(unique)}) DO NOTHING RETURNING 1
     ), justonce_update AS (
       UPDATE ${name} SET ${set} WHERE ${where} AND NOT EXISTS (SELECT FROM justonce_insert) RETURNING 1
-    )
-    SELECT EXISTS (SELECT FROM justonce_insert) AS inserted, EXISTS (SELECT FROM justonce_update) AS updated`,
-    'inserted',
-    'updated',
-  )
+    )`
+}
+
+const ours = ['justonce_inserted', 'justonce_updated'] as const
+const [insertedName, updatedName] = ours.map((name) => new Name([name]))
+const changes = sql`EXISTS (SELECT FROM justonce_insert) AS ${insertedName}, EXISTS (SELECT FROM justonce_update) AS ${updatedName}`
+
+function changeIn({ justonce_inserted: inserted, justonce_updated: updated }: Row): 'inserted' | 'updated' | undefined {
   if (inserted === true) return 'inserted'
   return updated === true ? 'updated' : undefined
+}
+
+/** Undefined if the row that was there when the statement began does not say why nothing was changed. */
+async function changedOrOlder(
+  runner: Runner,
+  change: Fragment,
+  { name, unique, where, condition }: Omit<Writing, 'row' | 'set'> & { readonly condition: Fragment },
+): Promise<UpsertedLatest | undefined> {
+  const isThere = sql`${new Name([unique[0] as string])} IS NOT NULL`
+  const [found = {}] = await runner.rows(
+    sql`${change}
+    SELECT ${changes}, CASE WHEN ${isThere} THEN coalesce(${condition}, false) END AS ${fits}, ${name}.*
+    FROM (SELECT) AS justonce_one LEFT JOIN ${name}
+      ON ${where} AND NOT EXISTS (SELECT FROM justonce_insert) AND NOT EXISTS (SELECT FROM justonce_update)`,
+    ...[...ours, 'justonce_fits'],
+  )
+  const kind = changeIn(found)
+  if (kind !== undefined) return { kind }
+  const { justonce_inserted: _, justonce_updated: __, justonce_fits: wouldFit, ...row } = found
+  return wouldFit === false ? { kind: 'older', row } : undefined
 }
 
 /** False if a rival has inserted one with the same key; nothing of the statement stands then. */
