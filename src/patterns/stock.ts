@@ -1,11 +1,13 @@
 import { add, atLeast, type Changes, type Table, type Where } from './sql/conditions.ts'
+import { type Amount, checkAboveZero, negated } from './sql/exact-number.ts'
+import { Exact } from './sql/fragment.ts'
 import type { Row } from './sql/runner.ts'
 import { updateIf } from './update-if.ts'
 
 /** What `reserve()`, `release()` and `take()` take. */
 export interface StockOptions {
   /** How much is moved; above 0. */
-  readonly amount: number | bigint
+  readonly amount: Amount
   /** The column with what is free. Default: `free`. */
   readonly free?: string
   /** The column with what is set aside. Default: `held`. */
@@ -47,9 +49,9 @@ async function move(
   { from, to }: { readonly from: string; readonly to: string | undefined },
 ): Promise<Moved> {
   // A negative amount would move stock the other way, past the check.
-  if (amount <= 0) throw new RangeError(`The amount is ${amount}, but must be above 0.`)
-  const changes = { ...set, [from]: add(-amount), ...(to !== undefined && { [to]: add(amount) }) }
-  const outcome = await updateIf(tx, table, where, { if: { [from]: atLeast(amount) }, set: changes })
+  checkAboveZero(amount, 'The amount of stock')
+  const changes = { ...set, [from]: add(negated(amount)), ...(to !== undefined && { [to]: add(amount) }) }
+  const outcome = await updateIf(tx, table, where, { if: { [from]: atLeast(new Exact(amount)) }, set: changes })
   if (outcome.kind === 'updated') return { kind: 'moved' }
   return outcome.kind === 'unmet' ? { kind: 'short', row: outcome.row } : outcome
 }

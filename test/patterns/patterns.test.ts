@@ -157,7 +157,20 @@ for (const [name, { isHere, open }] of Object.entries(places)) {
       expect((await within((tx) => release(tx, at('stock'), where, { amount: 1 }))).kind).toBe('moved')
       expect((await within((tx) => take(tx, at('stock'), where, { amount: 1 }))).kind).toBe('moved')
       expect((await within((tx) => take(tx, at('stock'), where, { amount: 1 }))).kind).toBe('short')
-      await expect(within((tx) => reserve(tx, at('stock'), where, { amount: -1 }))).rejects.toThrow('must be above 0')
+    })
+
+    test('amounts of stock are exact, and above 0', async () => {
+      const stock = at('stock')
+      await within((tx) => insertOnce(tx, stock, { item: 'pen', free: 3, held: 0 }, { unique: ['item'] }))
+      const move = (amount: number | bigint | string) => within((tx) => reserve(tx, stock, { item: 'pen' }, { amount }))
+      for (const amount of [-1, 0, 0n, '-1', '0.0', 0.1, Number.NaN, 'NaN', 'two'])
+        await expect(move(amount), String(amount)).rejects.toMatchObject({ code: 'OPTION_INVALID' })
+      expect([(await move('2')).kind, (await move(1n)).kind, (await move('1')).kind]).toEqual([
+        'moved',
+        'moved',
+        'short',
+      ])
+      expect((await within((tx) => take(tx, stock, { item: 'pen' }, { amount: '3' }))).kind).toBe('moved')
     })
 
     test('names and values cannot become a part of the statement', async () => {

@@ -14,3 +14,14 @@ export function checkAmount(amount: unknown, what: string): void {
     message: `${what} is ${typeof amount === 'string' ? JSON.stringify(amount) : amount}. Exact are whole numbers up to 2^53, bigint, and decimals as text ('12.50').`,
   })
 }
+
+export function checkAboveZero(amount: Amount, what: string): void {
+  checkAmount(amount, what)
+  if (typeof amount === 'string' ? /^\+?[\d.]*[1-9]/.test(amount) : amount > 0) return
+  throw new JustonceError('OPTION_INVALID', { message: `${what} is ${amount}, but must be above 0.` })
+}
+
+/** Of an amount above 0. */
+export function negated(amount: Amount): Amount {
+  return typeof amount === 'string' ? `-${amount.replace('+', '')}` : -amount
+}
