@@ -57,8 +57,8 @@ export const messageCatalog = {
     fix: 'Send few, short, textual headers; put content into the body.',
   },
   KEY_REUSED: {
-    title: 'A message has the same key as another one, but different content',
-    fix: "Give each message its own id in the producer; if the content may differ between retries, set fingerprint: 'none' or a function.",
+    title: 'A message or a transfer has the same key as another one, but different content',
+    fix: "Give each message its own id in the producer, and each transfer of a ledger its own; if the content may differ between retries, set fingerprint: 'none' or a function.",
   },
   MESSAGE_EXPIRED: {
     title: 'A message arrived after its expiry',

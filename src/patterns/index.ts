@@ -1,8 +1,9 @@
+export { type Applied, applyEntry } from './apply-entry.ts'
 export { deleteOnce, type SoftDeleted, type SoftDeleteOptions, softDelete } from './delete-once.ts'
 export { type InsertedMany, insertManyOnce } from './insert-many-once.ts'
 export { type InsertedOnce, insertOnce, type UniqueOptions } from './insert-once.ts'
-export { type Applied, applyEntry, type BookColumns, type Books, type Entry } from './ledger.ts'
-export { recordEntry, settleEntries } from './settle-entries.ts'
+export type { BookColumns, Books, Entry } from './ledger.ts'
+export { type Recorded, recordEntry, settleEntries } from './settle-entries.ts'
 export {
   above,
   add,

@@ -1,5 +1,5 @@
 import { JustonceError } from '../errors/index.ts'
-import { changeOrFind } from './sql/change-or-find.ts'
+import { changeOrFind, find } from './sql/change-or-find.ts'
 import { columnList, keyOf, type Table, tableName, valueList, whereOf } from './sql/conditions.ts'
 import { isDuplicateKey } from './sql/duplicate-key.ts'
 import { type Fragment, joined, type Name, sql } from './sql/fragment.ts'
@@ -35,13 +35,23 @@ export async function insertOnce(
   row: Row,
   { unique }: UniqueOptions,
 ): Promise<InsertedOnce> {
-  const runner = runnerOf(tx)
+  const outcome = await insertOrFind(runnerOf(tx), table, row, unique)
+  return outcome.kind === 'changed' ? { kind: 'inserted' } : { kind: 'exists', row: outcome.row }
+}
+
+/** `read`: an expression over the row whose value comes along if the row exists. */
+export async function insertOrFind(
+  runner: Runner,
+  table: Table,
+  row: Row,
+  unique: readonly string[],
+  read?: Fragment,
+): Promise<Exclude<Attempt, { kind: 'missing' }>> {
   const name = tableName(table)
   const where = whereOf(keyOf(row, unique))
   for (let round = 1; ; round++) {
-    const outcome = await attempt(runner, name, row, unique, where)
-    if (outcome.kind === 'changed') return { kind: 'inserted' }
-    if (outcome.kind === 'found') return { kind: 'exists', row: outcome.row }
+    const outcome = await attempt(runner, { table: name, row, unique, where, ...(read !== undefined && { read }) })
+    if (outcome.kind !== 'missing') return outcome
     if (outcome.error !== undefined) throw outcome.error
     checkRounds(round, name, unique)
   }
@@ -60,29 +70,32 @@ export function storedDifferently(table: Name, unique: readonly string[]): Justo
 
 type Attempt =
   | { readonly kind: 'changed' }
-  | { readonly kind: 'found'; readonly row: Row }
+  | { readonly kind: 'found'; readonly row: Row; readonly current?: unknown }
   | { readonly kind: 'missing'; readonly error?: unknown }
 
-async function attempt(
-  runner: Runner,
-  table: Name,
-  row: Row,
-  unique: readonly string[],
-  where: Fragment,
-): Promise<Attempt> {
+interface Insertion {
+  readonly table: Name
+  readonly row: Row
+  readonly unique: readonly string[]
+  readonly where: Fragment
+  readonly read?: Fragment
+}
+
+async function attempt(runner: Runner, given: Insertion): Promise<Attempt> {
+  const { table, row, unique, where, read } = given
   const insert = insertInto(table, [row])
+  const wanted = { table, where, ...(read !== undefined && { read }) }
   if (runner.dialect !== 'mysql') {
     const change = sql`${insert} ON CONFLICT (${columnList(unique)}) DO NOTHING`
-    return await changeOrFind(runner, { table, change, where })
+    return await changeOrFind(runner, { ...wanted, change })
   }
   // MySQL has no ON CONFLICT for one index: IGNORE hides other errors, and ON DUPLICATE KEY is about all indexes.
   try {
-    return await changeOrFind(runner, { table, change: insert, where })
+    return await changeOrFind(runner, { ...wanted, change: insert })
   } catch (error) {
     if (!isDuplicateKey(error)) throw error
-    // A shared lock, as the failed insert holds one: two who wait for the same row would be a deadlock with any other.
-    const [found] = await runner.rows(sql`SELECT * FROM ${table} WHERE ${where} LOCK IN SHARE MODE`)
-    return found === undefined ? { kind: 'missing', error } : { kind: 'found', row: found }
+    const found = await find(runner, wanted)
+    return found.kind === 'missing' ? { kind: 'missing', error } : found
   }
 }
 
@@ -91,4 +104,9 @@ export function insertInto(table: Name, rows: readonly Row[]): Fragment {
   const names = Object.keys(rows[0] as Row)
   const lists = rows.map((row) => sql`(${valueList(names.map((name) => row[name]))})`)
   return sql`INSERT INTO ${table} (${columnList(names)}) VALUES ${joined(lists, ', ')}`
+}
+
+/** The beginning of a statement that inserts the row once for each row that follows its FROM. */
+export function insertFrom(table: Name, row: Row): Fragment {
+  return sql`INSERT INTO ${table} (${columnList(Object.keys(row))}) SELECT ${valueList(Object.values(row))}`
 }

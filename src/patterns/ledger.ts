@@ -1,9 +1,8 @@
 import { JustonceError } from '../errors/index.ts'
-import { checkRounds, insertInto, insertOnce, storedDifferently } from './insert-once.ts'
-import { columnList, keyOf, type Table, tableName, whereOf } from './sql/conditions.ts'
+import { keyOf, type Table, tableName, whereOf } from './sql/conditions.ts'
 import { type Amount, checkAmount } from './sql/exact-number.ts'
-import { Exact, type Fragment, Name, sql } from './sql/fragment.ts'
-import { type Row, type Runner, runnerOf } from './sql/runner.ts'
+import { type Dialect, Exact, type Fragment, Name, sql } from './sql/fragment.ts'
+import type { Row, Runner } from './sql/runner.ts'
 
 /** Where entries and balances are. */
 export interface Books {
@@ -42,16 +41,6 @@ export interface Entry {
   readonly more?: Row
 }
 
-/** What `applyEntry()` and `transfer()` answer. */
-export type Applied =
-  | { readonly kind: 'applied' }
-  /** It was made before. */
-  | { readonly kind: 'duplicate' }
-  /** The balance would fall below its limit: nothing was changed. */
-  | { readonly kind: 'refused'; readonly balance: unknown }
-  /** There is no such account: nothing was changed. */
-  | { readonly kind: 'missing'; readonly account: unknown }
-
 export function columnsOf({ columns = {} }: Pick<Books, 'columns'>): BookColumns {
   return {
     transfer: 'transfer',
@@ -63,69 +52,6 @@ export function columnsOf({ columns = {} }: Pick<Books, 'columns'>): BookColumns
   }
 }
 
-/**
- * Makes one entry and changes the balance of its account, once for each (transfer, account). Amounts stay exact: the database
- * computes, not JavaScript.
- *
- * ```ts
- * await applyEntry(tx, { ledger: 'entries', balances: 'accounts' }, { transfer: message.id, account: 7, amount: '12.50' })
- * ```
- */
-export async function applyEntry(tx: unknown, books: Books, entry: Entry): Promise<Applied> {
-  const runner = runnerOf(tx)
-  const moved = await (runner.dialect === 'postgres' ? inOneStatement : inTwoStatements)(runner, tx, books, entry)
-  if (moved === undefined) return { kind: 'duplicate' }
-  // Thrown, so that all of it is rolled back.
-  if (moved > 1) throw severalBalances(entry.account)
-  return moved === 1 ? { kind: 'applied' } : await againOrTakeBack(runner, books, entry)
-}
-
-export function severalBalances(account: unknown): JustonceError {
-  return new JustonceError('OPTION_INVALID', { message: `There is more than one balance of account ${account}.` })
-}
-
-/** How many balances have changed; undefined if the entry was there before. */
-type Enter = (runner: Runner, tx: unknown, books: Books, entry: Entry) => Promise<number | undefined>
-
-const inOneStatement: Enter = async (runner, _, books, entry) => {
-  const { ledger, unique, amount, row } = partsOf(books, entry)
-  const change = balanceChange(books, entry, sql`(SELECT amount FROM justonce_entry)`)
-  for (let round = 1; ; round++) {
-    const [{ entered, moved, known } = {}] = await runner.rows(
-      sql`
-      WITH justonce_entry AS (
-        ${insertInto(ledger, [row])} ON CONFLICT (${columnList(unique)}) DO NOTHING RETURNING ${amount} AS amount
-      ), justonce_balance AS (${change} RETURNING 1)
-      SELECT (SELECT count(*) FROM justonce_entry)::int AS entered, (SELECT count(*) FROM justonce_balance)::int AS moved,
-        NOT EXISTS (SELECT FROM justonce_entry) AND EXISTS (SELECT FROM ${ledger} WHERE ${keyWhere(row, unique)}) AS known`,
-      ...['entered', 'moved', 'known'],
-    )
-    if (entered === 1) return moved as number
-    if (known === true) return undefined
-    checkRounds(round, ledger, unique)
-  }
-}
-
-const inTwoStatements: Enter = async (runner, tx, books, entry) => {
-  const { unique, row } = partsOf(books, entry)
-  if ((await insertOnce(tx, books.ledger, row, { unique })).kind === 'exists') return undefined
-  return await runner.change(balanceChange(books, entry, amountOf(books, entry)))
-}
-
-function partsOf(books: Books, entry: Entry) {
-  const { transfer, account, amount } = columnsOf(books)
-  const unique = [transfer, account]
-  const row = rowOf(books, entry)
-  return { ledger: tableName(books.ledger), unique, amount: new Name([amount]), row }
-}
-
-const keyWhere = (row: Row, unique: readonly string[]): Fragment => whereOf(keyOf(row, unique))
-
-function amountOf(books: Books, entry: Entry): Fragment {
-  const { ledger, unique, amount, row } = partsOf(books, entry)
-  return sql`(SELECT ${amount} FROM ${ledger} WHERE ${keyWhere(row, unique)})`
-}
-
 /** The entry as a row of the ledger. */
 export function rowOf(books: Books, entry: Entry): Row {
   const { transfer, account, amount } = columnsOf(books)
@@ -133,50 +59,56 @@ export function rowOf(books: Books, entry: Entry): Row {
   return { ...entry.more, [transfer]: entry.transfer, [account]: entry.account, [amount]: entry.amount }
 }
 
-/** What is added is the amount as the ledger has it: a column with fewer digits than were given has rounded it. */
-function balanceChange(books: Books, entry: Entry, amount: Fragment): Fragment {
-  const { balances, balance, where } = balanceOf(books, entry)
-  return sql`UPDATE ${balances} SET ${balance} = ${balance} + ${amount} WHERE ${where} AND ${limitOf(books, entry, amount)}`
+/** The columns of the ledger that make two entries the same. */
+export function uniqueOf(books: Books): readonly string[] {
+  const { transfer, account } = columnsOf(books)
+  return [transfer, account]
 }
 
-function limitOf(books: Books, entry: Entry, amount: Fragment): Fragment {
-  const { atLeast = 0 } = entry
-  if (atLeast !== null) checkAmount(atLeast, 'atLeast of an entry')
-  const limit = atLeast === null ? sql`IS NOT NULL` : sql`>= ${new Exact(atLeast)}`
-  return sql`(${balanceOf(books, entry).balance} + ${amount}) ${limit}`
+/**
+ * The amount as Postgres keeps it in the ledger: a column with fewer digits than were given rounds it. Nothing else that takes a
+ * value knows how many digits a column has.
+ */
+export function keptAmount(books: Books, amount: Amount): Fragment {
+  const column = columnsOf(books).amount
+  const row = sql`jsonb_populate_record(NULL::${tableName(books.ledger)}, jsonb_build_object(${column}::text, ${String(amount)}::text))`
+  return sql`(${row}).${new Name([column])}`
 }
 
-function balanceOf(books: Books, { account }: Pick<Entry, 'account'>) {
-  const names = columnsOf(books)
-  const where = whereOf({ [names.account]: account })
-  return { balances: tableName(books.balances), balance: new Name([names.balance]), where }
+/** Whether an entry has this amount, as far as the ledger keeps its digits. */
+export function isSameAmount(dialect: Dialect, books: Books, amount: Amount): Fragment {
+  const column = sql`${new Name([columnsOf(books).amount])}`
+  if (dialect === 'postgres') return sql`coalesce(${column} = ${keptAmount(books, amount)}, false)`
+  const given = new Exact(amount)
+  if (dialect === 'sqlite') return sql`coalesce(${column} = ${given}, false)`
+  const text = sql`CAST(${column} AS CHAR)`
+  const digits = sql`IF(LOCATE('.', ${text}) = 0, 0, LENGTH(${text}) - LOCATE('.', ${text}))`
+  return sql`coalesce(${column} = ROUND(${given}, ${digits}), false)`
 }
 
-/** How often a change is tried again that nothing is in the way of any more. */
-const mostRounds = 10
-
-/** The balance has not changed, so the entry must not stay either, unless a rival has made room for it in the same moment. */
-async function againOrTakeBack(runner: Runner, books: Books, entry: Entry): Promise<Applied> {
-  const { balances, balance, where } = balanceOf(books, entry)
-  const amount = amountOf(books, entry)
-  // A locking read, because MySQL shows an older balance otherwise if the caller's transaction is stricter than usual.
+/** The entry that is there for this transfer and account. */
+export async function findEntry(runner: Runner, books: Books, entry: Entry): Promise<Row | undefined> {
+  const ledger = tableName(books.ledger)
+  const same = isSameAmount(runner.dialect, books, entry.amount)
+  const where = whereOf(keyOf(rowOf(books, entry), uniqueOf(books)))
+  // A locking read, because MySQL shows an older state otherwise if the caller's transaction is stricter than usual.
   const lock = runner.dialect === 'mysql' ? sql` LOCK IN SHARE MODE` : sql``
-  const look = sql`SELECT ${balance} AS balance, coalesce(${limitOf(books, entry, amount)}, false) AS fits FROM ${balances} WHERE ${where}${lock}`
-  for (let round = 1; ; round++) {
-    const [found] = await runner.rows(look, 'balance', 'fits')
-    if (found !== undefined && Number(found.fits) === 1 && round < mostRounds) {
-      if ((await runner.change(balanceChange(books, entry, amount))) === 1) return { kind: 'applied' }
-    } else {
-      await takeBack(runner, books, entry)
-      return found === undefined
-        ? { kind: 'missing', account: entry.account }
-        : { kind: 'refused', balance: found.balance }
-    }
-  }
+  const look = sql`SELECT ${same} AS ${new Name(['justonce_same'])}, ${ledger}.* FROM ${ledger} WHERE ${where}${lock}`
+  const [found] = await runner.rows(look, 'justonce_same')
+  if (found === undefined) return undefined
+  const { justonce_same: isSame, ...row } = found
+  checkSame(isSame, entry)
+  return row
 }
 
-async function takeBack(runner: Runner, books: Books, entry: Entry): Promise<void> {
-  const { ledger, unique, row } = partsOf(books, entry)
-  const deleted = await runner.change(sql`DELETE FROM ${ledger} WHERE ${keyWhere(row, unique)}`)
-  if (deleted !== 1) throw storedDifferently(ledger, unique)
+/** Thrown, because whoever takes it for a copy believes that what it asks for has happened. */
+export function checkSame(isSame: unknown, { transfer, account, amount }: Entry): void {
+  if (Number(isSame) === 1) return
+  throw new JustonceError('KEY_REUSED', {
+    message: `Account ${account} has an entry for transfer ${transfer}, but its amount is not ${amount}. Give each transfer an id of its own.`,
+  })
+}
+
+export function severalBalances(account: unknown): JustonceError {
+  return new JustonceError('OPTION_INVALID', { message: `There is more than one balance of account ${account}.` })
 }

@@ -1,23 +1,38 @@
 import { isDeepStrictEqual } from 'node:util'
-import { insertOnce, storedDifferently } from './insert-once.ts'
-import { type Books, columnsOf, type Entry, rowOf, severalBalances } from './ledger.ts'
+import { insertOrFind, storedDifferently } from './insert-once.ts'
+import {
+  type Books,
+  checkSame,
+  columnsOf,
+  type Entry,
+  isSameAmount,
+  rowOf,
+  severalBalances,
+  uniqueOf,
+} from './ledger.ts'
 import { tableName, whereOf } from './sql/conditions.ts'
 import { joined, Name, sql } from './sql/fragment.ts'
 import { type Row, runnerOf } from './sql/runner.ts'
 
+/** What `recordEntry()` answers. */
+export type Recorded =
+  | { readonly kind: 'recorded' }
+  /** It was made before: this is the entry as it is. */
+  | { readonly kind: 'duplicate'; readonly row: Row }
+
 /**
  * Makes one entry for each (transfer, account), and leaves the balance to `settleEntries`: messages for one account do not wait
  * for each other. The ledger needs a column `settled` that is true by default, so that entries of `applyEntry` are not added again.
+ * An entry with another amount under the same id is refused (`KEY_REUSED`).
  */
-export async function recordEntry(
-  tx: unknown,
-  books: Books,
-  entry: Omit<Entry, 'atLeast'>,
-): Promise<{ readonly kind: 'recorded' | 'duplicate' }> {
-  const { transfer, account, settled } = columnsOf(books)
-  const row = { ...rowOf(books, entry), [settled]: false }
-  const { kind } = await insertOnce(tx, books.ledger, row, { unique: [transfer, account] })
-  return { kind: kind === 'inserted' ? 'recorded' : 'duplicate' }
+export async function recordEntry(tx: unknown, books: Books, entry: Omit<Entry, 'atLeast'>): Promise<Recorded> {
+  const runner = runnerOf(tx)
+  const row = { ...rowOf(books, entry), [columnsOf(books).settled]: false }
+  const same = isSameAmount(runner.dialect, books, entry.amount)
+  const outcome = await insertOrFind(runner, books.ledger, row, uniqueOf(books), same)
+  if (outcome.kind === 'changed') return { kind: 'recorded' }
+  checkSame(outcome.current, entry)
+  return { kind: 'duplicate', row: outcome.row }
 }
 
 /**

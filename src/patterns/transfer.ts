@@ -1,7 +1,8 @@
 import { JustonceError } from '../errors/index.ts'
-import { type Applied, applyEntry, type Books, columnsOf } from './ledger.ts'
+import { type Applied, applyEntry } from './apply-entry.ts'
+import { type Books, columnsOf, type Entry, findEntry } from './ledger.ts'
 import { oneOf, tableName, whereOf } from './sql/conditions.ts'
-import { type Amount, checkAmount } from './sql/exact-number.ts'
+import { type Amount, checkAboveZero, negated } from './sql/exact-number.ts'
 import { Name, sql } from './sql/fragment.ts'
 import { type Row, runnerOf } from './sql/runner.ts'
 
@@ -23,15 +24,16 @@ export interface TransferOptions {
 
 /**
  * Moves an amount from one account to another, with an entry for each (double entry), once for each transfer. Both balances are
- * locked in the order of their accounts, so transfers in opposite directions do not end in a deadlock.
+ * locked in the order of their accounts, so transfers in opposite directions do not end in a deadlock. An id that belongs to another
+ * transfer, with other accounts or another amount, is refused (`KEY_REUSED`).
  */
 export async function transfer(tx: unknown, books: Books, options: TransferOptions): Promise<Applied> {
   const { from, to, amount, atLeast = 0, more = {}, ...entry } = options
-  const negative = negated(amount)
+  checkAboveZero(amount, 'The amount of a transfer')
   const runner = runnerOf(tx)
   const { account } = columnsOf(books)
   const column = new Name([account])
-  const lock = runner.dialect === 'sqlite' ? sql`` : sql` FOR UPDATE`
+  const lock = locks[runner.dialect]
   const rows = await runner.rows(
     sql`
     SELECT ${column} = ${from} AS is_from, ${column} = ${to} AS is_to FROM ${tableName(books.balances)} WHERE ${whereOf({ [account]: oneOf([from, to]) })}
@@ -46,22 +48,25 @@ export async function transfer(tx: unknown, books: Books, options: TransferOptio
     throw new JustonceError('OPTION_INVALID', { message: `A transfer from ${from} to itself.` })
   if (!found.some(({ is_from }) => is_from)) return { kind: 'missing', account: from }
   if (!found.some(({ is_to }) => is_to)) return { kind: 'missing', account: to }
-  const taken = await applyEntry(tx, books, { ...entry, account: from, amount: negative, atLeast, more })
+  const takes: Entry = { ...entry, account: from, amount: negated(amount), atLeast, more }
+  const gives: Entry = { ...entry, account: to, amount, atLeast: null, more }
+  const taken = await applyEntry(tx, books, takes)
+  if (taken.kind === 'duplicate') {
+    if ((await findEntry(runner, books, gives)) === undefined) throw otherTransfer(takes, gives)
+    return taken
+  }
   if (taken.kind !== 'applied') return taken
-  const given = await applyEntry(tx, books, { ...entry, account: to, amount, atLeast: null, more })
-  if (given.kind === 'applied') return given
-  // Thrown, so that what was taken is rolled back: this id belongs to another transfer to the same account.
-  throw new JustonceError('KEY_REUSED', {
-    message: `Account ${to} has an entry for transfer ${entry.transfer}, and account ${from} has none.`,
-  })
+  const given = await applyEntry(tx, books, gives)
+  if (given.kind !== 'applied') throw otherTransfer(gives, takes)
+  return given
 }
 
-function negated(amount: Amount): Amount {
-  checkAmount(amount, 'The amount of a transfer')
-  const isAboveZero = typeof amount === 'string' ? /^\+?[\d.]*[1-9]/.test(amount) : amount > 0
-  if (!isAboveZero)
-    throw new JustonceError('OPTION_INVALID', {
-      message: `The amount of a transfer is ${amount}, but must be above 0.`,
-    })
-  return typeof amount === 'string' ? `-${amount.replace('+', '')}` : -amount
+/** Rows that refer to an account need not wait for its balance. */
+const locks = { postgres: sql` FOR NO KEY UPDATE`, mysql: sql` FOR UPDATE`, sqlite: sql`` }
+
+/** Thrown, so that what was taken is rolled back, and nobody believes that this transfer was made. */
+function otherTransfer({ transfer, account }: Entry, other: Entry): JustonceError {
+  return new JustonceError('KEY_REUSED', {
+    message: `Account ${account} has an entry for transfer ${transfer}, and account ${other.account} has none: the id belongs to another transfer. Give each an id of its own.`,
+  })
 }

@@ -11,6 +11,8 @@ import {
   upsert,
   upsertLatest,
 } from '../../src/patterns/index.ts'
+import { sql } from '../../src/patterns/sql/fragment.ts'
+import { runnerOf } from '../../src/patterns/sql/runner.ts'
 import { type Place, places } from './places.ts'
 
 for (const [name, { isHere, open }] of Object.entries(places)) {
@@ -27,6 +29,13 @@ for (const [name, { isHere, open }] of Object.entries(places)) {
         const found = await updateIf(tx, at(table), where, { if: { [column]: null }, set: { [column]: null } })
         return found.kind === 'unmet' ? found.row : undefined
       })
+    const somebodyWaits = async (): Promise<void> => {
+      const look =
+        place.dialect === 'postgres'
+          ? sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%justonce_entry%'`
+          : sql`SELECT 1 AS waits FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE '%entries%'`
+      while ((await within((tx) => runnerOf(tx).rows(look))).length === 0);
+    }
     beforeAll(async () => {
       place = await open()
     })
@@ -42,24 +51,94 @@ for (const [name, { isHere, open }] of Object.entries(places)) {
       const own = { ledger: at('cents'), balances: at('purses') }
       const pay = (id: string) => within((tx) => applyEntry(tx, own, { transfer: id, account: 1, amount: '-0.005' }))
       expect([(await pay('a')).kind, (await pay('b')).kind]).toEqual(['applied', 'applied'])
+      expect((await pay('a')).kind).toBe('duplicate')
       expect(Number((await read('cents', { transfer: 'a' }))?.amount)).toBe(-0.01)
       expect(Number((await read('purses', { account: 1 }))?.balance)).toBe(9.98)
     })
 
-    test('a refusal names the balance that it is about, also if somebody pays in at that moment', async () => {
+    test('no balance falls below its limit, whatever a column or a trigger makes of the amount', async () => {
+      const decimal = (digits: number) => (place.dialect === 'sqlite' ? 'numeric' : `decimal(10, ${digits})`)
+      await place.exec(`
+        CREATE TABLE {}coarse (transfer varchar(40), account int, amount ${decimal(2)}, PRIMARY KEY (transfer, account));
+        CREATE TABLE {}fine (account int PRIMARY KEY, balance ${decimal(3)})`)
+      if (place.dialect === 'postgres')
+        await place.exec(`
+          CREATE FUNCTION {}coarsen() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.amount := NEW.amount * 2; RETURN NEW; END';
+          CREATE TRIGGER coarsens BEFORE INSERT ON {}coarse FOR EACH ROW EXECUTE FUNCTION {}coarsen()`)
+      else if (place.dialect === 'mysql')
+        await place.exec('CREATE TRIGGER coarsens BEFORE INSERT ON coarse FOR EACH ROW SET NEW.amount = NEW.amount * 2')
+      else
+        await place.exec(
+          'CREATE TRIGGER coarsens AFTER INSERT ON coarse BEGIN UPDATE coarse SET amount = amount * 2; END',
+        )
+      await put('fine', { account: 1, balance: 6 }, 'account')
+      const own = { ledger: at('coarse'), balances: at('fine') }
+      const take = (amount: number) => within((tx) => applyEntry(tx, own, { transfer: 'a', account: 1, amount }))
+      await expect(take(-4)).rejects.toMatchObject({
+        ...{ code: 'OPTION_INVALID', message: expect.stringContaining('keeps another amount') },
+      })
+      expect((await take(-3)).kind).toBe('applied')
+      expect(Number((await read('fine', { account: 1 }))?.balance)).toBe(0)
+    })
+
+    test('an answer is about one moment, whatever a rival does while it is waited for', async () => {
       if (place.dialect === 'sqlite') return // one writer at a time
-      await put('accounts', { account: 21, balance: 2 }, 'account')
-      const apply = (tx: unknown, id: string, amount: number) =>
-        applyEntry(tx, books(), { transfer: id, account: 21, amount })
-      const taken = await within((tx) =>
-        apply(
-          withRival(tx, () => within((rival) => apply(rival, 'in', 10))),
-          'out',
-          -5,
-        ),
+      const ours = { transfer: 'ours', amount: -5 }
+      const rivals = [
+        { rival: { transfer: 'in', amount: 10 }, from: 2, to: 7, answer: { kind: 'applied' } },
+        { rival: { transfer: 'out', amount: -4 }, from: 6, to: 2, answer: { kind: 'refused', balance: 2 } },
+        { rival: ours, from: 6, to: 1, answer: { kind: 'duplicate' } },
+        { rival: { ...ours, amount: -6 }, from: 6, to: 0, answer: { code: 'KEY_REUSED' } },
+        { rival: ours, from: 6, to: 1, fails: true, answer: { kind: 'applied' } },
+      ]
+      for (const [place_, { rival, from, to, fails, answer }] of rivals.entries()) {
+        const account = 210 + place_
+        const apply = (tx: unknown, entry: typeof ours) => applyEntry(tx, books(), { ...entry, account })
+        await put('accounts', { account, balance: from }, 'account')
+        const [hasEntered, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+        const other = within(async (tx) => {
+          expect((await apply(tx, rival)).kind).toBe('applied')
+          hasEntered.resolve()
+          await mayCommit.promise
+          if (fails === true) throw new Error('the rival fails')
+        }).catch((error) => expect(String(error)).toContain('the rival fails'))
+        await hasEntered.promise
+        const mine = within((tx) => apply(tx, ours)).catch((error: unknown) => error)
+        await somebodyWaits()
+        mayCommit.resolve()
+        await other
+        const { balance, ...rest } = (await mine) as { balance?: unknown }
+        expect({ ...(balance !== undefined && { balance: Number(balance) }), ...rest }).toMatchObject(answer)
+        expect(Number((await read('accounts', { account }))?.balance)).toBe(to)
+      }
+    })
+
+    test('a ledger from which nobody may delete answers as any other', async () => {
+      await place.exec(
+        'CREATE TABLE {}sealed (transfer varchar(40), account int, amount int, PRIMARY KEY (transfer, account))',
       )
-      expect(taken).toEqual({ kind: 'applied' })
-      expect(Number((await read('accounts', { account: 21 }))?.balance)).toBe(7)
+      if (place.dialect === 'postgres')
+        await place.exec(`
+          CREATE FUNCTION {}seal() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''sealed''; END';
+          CREATE TRIGGER seals BEFORE DELETE ON {}sealed FOR EACH ROW EXECUTE FUNCTION {}seal()`)
+      else if (place.dialect === 'mysql')
+        await place.exec("CREATE TRIGGER seals BEFORE DELETE ON sealed FOR EACH ROW SIGNAL SQLSTATE '45000'")
+      else await place.exec("CREATE TRIGGER seals BEFORE DELETE ON sealed BEGIN SELECT RAISE(ABORT, 'sealed'); END")
+      await put('accounts', { account: 71, balance: 5 }, 'account')
+      const own = { ledger: at('sealed'), balances: at('accounts') }
+      const kinds = await within(async (tx) => {
+        const seen: string[] = []
+        for (const [account, amount] of [
+          [71, -9],
+          [72, 1],
+          [71, -4],
+          [71, -4],
+        ] as const)
+          seen.push((await applyEntry(tx, own, { transfer: 'a', account, amount })).kind)
+        return seen
+      })
+      expect(kinds).toEqual(['refused', 'missing', 'applied', 'duplicate'])
+      expect(Number((await read('accounts', { account: 71 }))?.balance)).toBe(1)
     })
 
     test('a limit may be a text', async () => {
@@ -195,20 +274,4 @@ for (const [name, { isHere, open }] of Object.entries(places)) {
       expect((await read(balances, { from: 2 }))?.sum).toBe(15)
     })
   })
-}
-
-/** The same client, and somebody else who does something when the first UPDATE has its answer. */
-function withRival(tx: unknown, rival: () => Promise<unknown>): unknown {
-  const client = tx as Record<PropertyKey, (...given: unknown[]) => PromiseLike<unknown>>
-  const method = typeof tx === 'function' ? 'unsafe' : 'query'
-  let isDone = false
-  const call = async (...given: unknown[]): Promise<unknown> => {
-    const answer = await client[method]?.(...given)
-    const text = typeof given[0] === 'string' ? given[0] : (given[0] as { sql: string }).sql
-    if (isDone || !text.includes('UPDATE')) return answer
-    isDone = true
-    await rival()
-    return answer
-  }
-  return new Proxy(client, { get: (target, name) => (name === method ? call : target[name]) })
 }

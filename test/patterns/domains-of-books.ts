@@ -13,7 +13,7 @@ import { type Domain, rowsOf, small } from './domain.ts'
 
 interface Bank {
   readonly balances: readonly number[]
-  /** `transfer/account`. */
+  /** `transfer/account amount`. */
   readonly entries: readonly string[]
 }
 type BankOp = { readonly id: string; readonly amount: number } & (
@@ -41,9 +41,10 @@ export const bank: Domain<Bank, BankOp> = {
     if (op.fn === 'applyEntry') return entered(state, op.id, op.account, op.amount, op.atLeast)
     for (const account of [op.from, op.to]) if (account === 2) return { state, answer: ['missing', account] }
     const taken = entered(state, op.id, op.from, -op.amount, 0)
-    if (taken.answer[0] !== 'applied') return taken
+    if (taken.answer[0] !== 'applied' && taken.answer[0] !== 'duplicate') return taken
+    // Both halves belong to the same transfer, or the id is that of another one.
     const given = entered(taken.state, op.id, op.to, op.amount, null)
-    return given.answer[0] === 'applied' ? given : { state, answer: ['KEY_REUSED'] }
+    return given.answer[0] === taken.answer[0] ? given : { state, answer: ['KEY_REUSED'] }
   },
   open(at, world) {
     const account = (of: number) => 1_000_000 + world * 3 + of
@@ -72,7 +73,7 @@ export const bank: Domain<Bank, BankOp> = {
           for (const { balance } of await rowsOf(tx, at('accounts'), { account: account(of) }))
             balances.push(Number(balance))
           for (const entry of await rowsOf(tx, at('entries'), { account: account(of) }))
-            entries.push(`${String(entry.transfer).slice(id('').length)}/${of}`)
+            entries.push(`${String(entry.transfer).slice(id('').length)}/${of} ${Number(entry.amount)}`)
         }
         return { balances, entries: entries.toSorted() }
       },
@@ -81,8 +82,9 @@ export const bank: Domain<Bank, BankOp> = {
 }
 
 function entered(state: Bank, id: string, account: number, amount: number, atLeast: number | null): BankEnd {
-  const entry = `${id}/${account}`
+  const entry = `${id}/${account} ${amount}`
   if (state.entries.includes(entry)) return { state, answer: ['duplicate'] }
+  if (state.entries.some((each) => each.startsWith(`${id}/${account} `))) return { state, answer: ['KEY_REUSED'] }
   const balance = state.balances[account]
   if (balance === undefined) return { state, answer: ['missing', account] }
   if (atLeast !== null && balance + amount < atLeast) return { state, answer: ['refused', balance] }
@@ -114,7 +116,8 @@ export const later: Domain<Later, LaterOp> = {
   step(state, op) {
     if (op.fn === 'settleEntries') return { state, answer: 'settled' }
     const entry = `${op.account}/${op.id} `
-    if (state.some((each) => each.startsWith(entry))) return { state, answer: 'duplicate' }
+    if (state.includes(`${entry}${op.amount}`)) return { state, answer: 'duplicate' }
+    if (state.some((each) => each.startsWith(entry))) return { state, answer: ['KEY_REUSED'] }
     return { state: [...state, `${entry}${op.amount}`].toSorted(), answer: 'recorded' }
   },
   open(at) {

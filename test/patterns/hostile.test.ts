@@ -54,11 +54,40 @@ for (const [name, { isHere, open }] of Object.entries(places)) {
 
     test('a transfer under an id that another transfer has takes nothing', async () => {
       for (const account of [21, 22, 23]) await open_(account, 10)
-      const first = await within((tx) => transfer(tx, books(), { transfer: 'r1', from: 21, to: 22, amount: 3 }))
-      expect(first.kind).toBe('applied')
-      const other = within((tx) => transfer(tx, books(), { transfer: 'r1', from: 23, to: 22, amount: 3 }))
+      const one = { transfer: 'r1', from: 21, to: 22, amount: 3 }
+      expect((await within((tx) => transfer(tx, books(), one))).kind).toBe('applied')
+      const others = [
+        { ...one, from: 23 },
+        { ...one, to: 23 },
+        { ...one, amount: 4 },
+        { ...one, from: 22, to: 21 },
+      ]
+      for (const other of others)
+        await expect(within((tx) => transfer(tx, books(), other))).rejects.toMatchObject({ code: 'KEY_REUSED' })
+      expect((await within((tx) => transfer(tx, books(), { ...one, amount: '3' }))).kind).toBe('duplicate')
+      const balances = []
+      for (const account of [21, 22, 23]) balances.push(Number((await read('accounts', { account }))?.balance))
+      expect(balances).toEqual([7, 13, 10])
+    })
+
+    test('an entry under an id that another entry has is refused, and a copy gets the entry', async () => {
+      await open_(24, 10)
+      await open_(25, 10)
+      const one = { transfer: 'e1', account: 24, amount: -3 }
+      expect((await within((tx) => applyEntry(tx, books(), one))).kind).toBe('applied')
+      const copy = await within((tx) => applyEntry(tx, books(), one))
+      expect(copy).toMatchObject({ kind: 'duplicate', row: { transfer: 'e1', account: 24 } })
+      expect(Number(copy.kind === 'duplicate' && copy.row.amount)).toBe(-3)
+      const larger = { ...one, amount: -4 }
+      await expect(within((tx) => applyEntry(tx, books(), larger))).rejects.toMatchObject({ code: 'KEY_REUSED' })
+      expect(Number((await read('accounts', { account: 24 }))?.balance)).toBe(7)
+      const later = { ...one, account: 25 }
+      expect((await within((tx) => recordEntry(tx, books(), later))).kind).toBe('recorded')
+      expect(await within((tx) => recordEntry(tx, books(), later))).toMatchObject({
+        ...{ kind: 'duplicate', row: { transfer: 'e1', account: 25 } },
+      })
+      const other = within((tx) => recordEntry(tx, books(), { ...later, amount: 3 }))
       await expect(other).rejects.toMatchObject({ code: 'KEY_REUSED' })
-      expect(Number((await read('accounts', { account: 23 }))?.balance)).toBe(10)
     })
 
     test('conditions and changes without a column are refused, and the transaction goes on', async () => {

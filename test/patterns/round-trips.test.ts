@@ -4,6 +4,7 @@ import {
   deleteOnce,
   insertManyOnce,
   insertOnce,
+  recordEntry,
   reserve,
   softDelete,
   transfer,
@@ -43,6 +44,10 @@ describe.skipIf(!pg.isHere)('how many statements a pattern sends to Postgres', (
       upsertLatest: (tx) => upsertLatest(tx, at('profiles'), profile(2), { ...latest, ties: 'replace' }),
       applyEntry: (tx) => applyEntry(tx, books, { transfer: 'a', account: 1, amount: 0 }),
       reserve: (tx) => reserve(tx, at('stock'), { item: 'pen' }, { amount: 1 }),
+      'an older upsertLatest': (tx) => upsertLatest(tx, at('profiles'), profile(1), latest),
+      'a refused entry': (tx) => applyEntry(tx, books, { transfer: 'b', account: 1, amount: -99 }),
+      'an entry of nobody': (tx) => applyEntry(tx, books, { transfer: 'b', account: 9, amount: 1 }),
+      recordEntry: (tx) => recordEntry(tx, books, { transfer: 'c', account: 1, amount: 1 }),
       deleteOnce: (tx) => deleteOnce(tx, at('orders'), { id: 1 }),
     }
     const visits = [1, 2, 3].map((visitor) => ({ day: 'monday', visitor, pages: 1 }))
@@ -61,13 +66,15 @@ describe.skipIf(!pg.isHere)('how many statements a pattern sends to Postgres', (
         await call(counting(name))
         await call(counting(`${name} again`))
       }
-      await transfer(counting('transfer'), books, { transfer: 't', from: 1, to: 2, amount: 3 })
+      const move = { transfer: 't', from: 1, to: 2, amount: 3 }
+      await transfer(counting('transfer'), books, move)
+      await transfer(counting('transfer again'), books, move)
       return counts
     })
     const one = Object.keys(calls).flatMap((name) => [
       [name, 1],
       [`${name} again`, 1],
     ])
-    expect(sent).toEqual({ ...Object.fromEntries(one), transfer: 3 })
+    expect(sent).toEqual({ ...Object.fromEntries(one), transfer: 3, 'transfer again': 3 })
   })
 })

@@ -15,8 +15,8 @@ export interface ChangeOrFind {
   readonly where: Fragment
   /** What must be true of the row for the change to happen. If not given, the change happens only if there is no such row. */
   readonly condition?: Fragment
-  /** A column that is read as `current`: in the row it may have another name, if the client changes names. */
-  readonly read?: Name
+  /** What is read as `current`. A column may have another name in the row, if the client changes names. */
+  readonly read?: Name | Fragment
 }
 
 const changed = new Name(['justonce_changed'])
@@ -63,8 +63,17 @@ async function changeOrLook(runner: Runner, given: ChangeOrFind): Promise<Outcom
   return found.justonce_fits === true ? await look(runner, given) : outcomeOf(found)
 }
 
+/** The row as it is now. */
+export async function find(
+  runner: Runner,
+  given: Pick<ChangeOrFind, 'table' | 'where' | 'read'>,
+): Promise<Exclude<ChangedOrFound, { kind: 'changed' }>> {
+  const { kind, ...found } = await look(runner, given)
+  return kind === 'missing' ? { kind } : { kind: 'found', ...(found as { row: Row }) }
+}
+
 /** A locking read, because MySQL shows an older state otherwise if the caller's transaction is stricter than usual. */
-async function look(runner: Runner, { table, where, condition, read }: ChangeOrFind): Promise<Outcome> {
+async function look(runner: Runner, { table, where, condition, read }: Omit<ChangeOrFind, 'change'>): Promise<Outcome> {
   const lock = runner.dialect === 'mysql' ? sql` LOCK IN SHARE MODE` : sql``
   const fitting = condition === undefined ? sql`false` : sql`coalesce(${condition}, false)`
   const current = read === undefined ? sql`NULL` : sql`${read}`
