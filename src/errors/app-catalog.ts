@@ -42,6 +42,6 @@ export const appCatalog = {
   },
   MESSAGES_MAY_BE_DROPPED: {
     title: 'The broker drops messages that it has delivered too often, because it has nowhere else to put them',
-    fix: 'Give the queue a dead-letter exchange (deadLetterQueue), or remove the delivery limit; every process that dies with a message counts.',
+    fix: 'Give the queue a dead-letter exchange (deadLetterQueue), or remove the delivery limit; every process that dies with a message counts. Where a policy does so, leave out declare.',
   },
 } as const

@@ -59,7 +59,7 @@ export const brokerCatalog = {
   },
   BROKER_NOT_CHECKED: {
     title: 'The broker does not say whether it may lose messages',
-    fix: 'RabbitMQ: give the transport declare, or look at the output of rabbitmqctl list_queues name type durable arguments policy.',
+    fix: 'RabbitMQ: give the transport declare, or look at the output of rabbitmqctl list_queues name type durable arguments policy. Kafka: allow DESCRIBE and DESCRIBE_CONFIGS on the topics, or look at kafka-configs --describe --all.',
   },
   BROKER_SETUP: {
     title: 'Something that the transport needs does not exist on the broker, or is set up differently',

@@ -1,14 +1,18 @@
 import * as kafkaClient from '@platformatic/kafka'
 import * as amqplib from 'amqplib'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Transport } from '../../src/contracts/index.ts'
+import type { Publisher, Transport } from '../../src/contracts/index.ts'
 import { justonce } from '../../src/index.ts'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { eventually } from '../../src/testing/waiting.ts'
 import { kafkaTransport } from '../../src/transports/kafka/index.ts'
-import { type RabbitmqTransportOptions, rabbitmqTransport } from '../../src/transports/rabbitmq/index.ts'
+import {
+  type RabbitmqTransportOptions,
+  rabbitmqPublisher,
+  rabbitmqTransport,
+} from '../../src/transports/rabbitmq/index.ts'
 import { openTopic } from '../kafka/open-kafka.ts'
-import { queueName, withChannel } from '../rabbitmq/connect.ts'
+import { connectClaiming, queueName, withChannel } from '../rabbitmq/connect.ts'
 import { startKafka } from '../servers/kafka.ts'
 import { requireBinaries, requireServer } from '../servers/require.ts'
 import { scratchFolder } from '../sqlite/open-sqlite.ts'
@@ -23,11 +27,14 @@ const [rabbitmq, kafka, kafkaBinaries] = [
 ]
 
 /** What the doctor finds about brokers while an app reads from this one, whose handler does not end before the test. */
-async function foundOf(transport: Transport): Promise<{ readonly found: readonly Found[]; readonly where: string[] }> {
+async function foundOf(
+  transport: Transport,
+  more: { readonly to?: Publisher } = {},
+): Promise<{ readonly found: readonly Found[]; readonly where: string[] }> {
   const folder = scratchFolder()
   const where = ['--store', `sqlite:${folder.file('shop.db')}`]
   const store = sqliteStore({ path: folder.file('shop.db') })
-  const app = justonce({ store, transport, log: false, heartbeat: { everyMs: 1_000 } })
+  const app = justonce({ store, from: transport, to: more.to ?? transport, log: false, heartbeat: { everyMs: 1_000 } })
   app.on('order.created', 'send-invoice', () => {})
   onTestFinished(async () => {
     await app.stop()
@@ -69,6 +76,32 @@ describe.skipIf(!rabbitmq.available)('the doctor and RabbitMQ', () => {
     expect(seen.map(({ level, check, found: text }) => `${check} ${text} ${level}`)).toEqual(
       found.map((each) => expect.stringMatching(new RegExp(`${each.source}.* problem$`))),
     )
+  })
+
+  test.for([
+    { version: '3.13.7', more: {}, drops: false },
+    { version: '4.1.0', more: {}, drops: true },
+    { version: '4.1.0', more: { deadLetterQueue: 'dead' }, drops: false },
+    { version: '4.1.0', more: { declare: { arguments: { 'x-delivery-limit': -1 } } }, drops: false },
+  ] as const)('a server that claims to be $version (no real one), with $more', async ({ version, more, drops }) => {
+    const deadLetterQueue = 'deadLetterQueue' in more ? queueName('dead') : undefined
+    if (deadLetterQueue !== undefined)
+      onTestFinished(() =>
+        withChannel(rabbitmq.url, async (channel) => void (await channel.deleteQueue(deadLetterQueue))),
+      )
+    const connect = () => connectClaiming(rabbitmq.url, version)
+    const other = { declare: {}, ...more, ...(deadLetterQueue !== undefined && { deadLetterQueue }) }
+    const { found } = await foundOf(reading({ client: undefined, url: undefined, connect, ...other } as never))
+    const dropped = { level: 'problem', check: 'MESSAGES_MAY_BE_DROPPED', found: expect.stringContaining(version) }
+    expect(found).toMatchObject([drops ? dropped : { level: 'ok', check: 'brokers' }])
+  })
+
+  test('nobody knows which queues an exchange has', async () => {
+    const to = rabbitmqPublisher({ client: amqplib, url: rabbitmq.url, exchange: 'amq.topic' } as never)
+    const { found } = await foundOf(reading({ declare: {} }), { to })
+    expect(found).toMatchObject([
+      { level: 'notice', check: 'BROKER_NOT_CHECKED', found: expect.stringContaining('The exchange "amq.topic"') },
+    ])
   })
 
   test('a delivery limit with a dead-letter queue is fine; a queue that somebody else declares cannot be checked', async () => {

@@ -49,3 +49,11 @@ export async function withChannel<T>(
     await connection.close().catch(() => {})
   }
 }
+
+/** A connection to a server that claims to be of another version: what it does is still what it really is. */
+export async function connectClaiming(url: string, version: string): Promise<ChannelModel> {
+  const connection = await connect(url)
+  const { serverProperties } = connection.connection as unknown as { serverProperties: { version: string } }
+  serverProperties.version = version
+  return connection
+}

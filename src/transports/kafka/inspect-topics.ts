@@ -1,24 +1,43 @@
 import type { BrokerState, TransportNotice } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
+import { isTopicRefused } from './client-errors.ts'
 import type { KafkaAdmin } from './client-shapes.ts'
 import type { ClientSettings } from './settings.ts'
 import { withAdmin } from './with-admin.ts'
 
 export interface InspectedTopics extends ClientSettings {
+  /** Those that are read or published to. */
   readonly topics: readonly string[]
-  /** The group whose lag is asked for. */
-  readonly group?: string | undefined
+  /** Whose lag is asked for, and in which topics. */
+  readonly reading?: { readonly group: string; readonly topics: readonly string[] } | undefined
 }
 
 /** How far the group is behind, and whether the topics may lose records. We produce with acks=all, so the topics decide. */
 export async function inspectTopics(settings: InspectedTopics, signal: AbortSignal): Promise<BrokerState> {
-  const { topics, group } = settings
   const state = await withAdmin(settings, signal, async (admin) => {
-    const partitions = await replicasOf(admin, topics)
-    const warnings = (await lossFindings(admin, partitions)).map(({ code, message }) => ({ code, message }))
-    return { waiting: group === undefined ? undefined : await lagOf(admin, group, partitions), warnings }
+    const found = await findingsOf(admin, settings.topics)
+    const warnings = found.map(({ code, message }) => ({ code, message }))
+    return { waiting: await lagOf(admin, settings.reading), warnings }
   })
   return state ?? { warnings: [] }
+}
+
+/** One question for all topics; where the answer is a refusal, one for each, because a right may be lacking for one of them only. */
+async function findingsOf(admin: KafkaAdmin, topics: readonly string[]): Promise<readonly TransportNotice[]> {
+  try {
+    return await lossFindings(admin, await replicasOf(admin, topics))
+  } catch (error) {
+    if (!isTopicRefused(error)) throw error
+    if (topics.length === 1) return [notChecked(String(topics[0]))]
+    const found: TransportNotice[] = []
+    for (const topic of topics) found.push(...(await findingsOf(admin, [topic])))
+    return found
+  }
+}
+
+function notChecked(topic: string): JustonceError {
+  const message = `The broker does not allow to see how the topic ${topic} is configured, nor for how long it keeps records.`
+  return new JustonceError('BROKER_NOT_CHECKED', { message })
 }
 
 /** How many replicas each partition of each topic has. */
@@ -59,27 +78,40 @@ async function lossFindings(admin: KafkaAdmin, partitions: Replicas): Promise<re
   })
 }
 
-/** Partitions that the group has never committed count from their first record that is still there. */
-async function lagOf(admin: KafkaAdmin, group: string, partitions: Replicas): Promise<number | undefined> {
-  if (admin.listOffsets === undefined || admin.listConsumerGroupOffsets === undefined) return undefined
-  const at = async (timestamp: bigint) => {
-    const topics = [...partitions].map(([name, each]) => ({
-      name,
-      partitions: each.map((_, partitionIndex) => ({ partitionIndex, timestamp })),
-    }))
-    return offsetsBy(await (admin.listOffsets as NonNullable<typeof admin.listOffsets>)({ topics }), 'offset')
+/** `undefined` if the client or the broker does not let us ask. */
+async function lagOf(admin: KafkaAdmin, reading: InspectedTopics['reading']): Promise<number | undefined> {
+  const { listOffsets, listConsumerGroupOffsets } = admin
+  if (reading === undefined || listOffsets === undefined || listConsumerGroupOffsets === undefined) return undefined
+  try {
+    const partitions = await replicasOf(admin, reading.topics)
+    const at = async (timestamp: bigint) => {
+      const topics = [...partitions].map(([name, each]) => ({
+        name,
+        partitions: each.map((_, partitionIndex) => ({ partitionIndex, timestamp })),
+      }))
+      return offsetsBy(await listOffsets.call(admin, { topics }), 'offset')
+    }
+    const [first, end] = [await at(-2n), await at(-1n)]
+    const groups = await listConsumerGroupOffsets.call(admin, { groups: [reading.group] })
+    return behind(first, end, offsetsBy(groups[0]?.topics ?? [], 'committedOffset'))
+  } catch (error) {
+    if (isTopicRefused(error)) return undefined
+    throw error
   }
-  const [first, end] = [await at(-2n), await at(-1n)]
-  const groups = await admin.listConsumerGroupOffsets({ groups: [group] })
-  const committed = offsetsBy(groups[0]?.topics ?? [], 'committedOffset')
-  let behind = 0n
+}
+
+type Offsets = ReadonlyMap<string, bigint>
+
+/** Partitions that the group has never committed count from their first record that is still there. */
+function behind(first: Offsets, end: Offsets, committed: Offsets): number {
+  let records = 0n
   for (const [place, last] of end) {
     const begin = first.get(place) ?? 0n
     const done = committed.get(place) ?? -1n
     const from = done > begin ? done : begin
-    if (last > from) behind += last - from
+    if (last > from) records += last - from
   }
-  return Number(behind)
+  return Number(records)
 }
 
 function offsetsBy<Name extends string>(

@@ -51,7 +51,7 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     },
     inspect() {
       const topics = [...new Set([...settings.topics, settings.publishTo])]
-      return inspectTopics({ ...settings, topics }, closing.signal)
+      return inspectTopics({ ...settings, topics, reading: settings }, closing.signal)
     },
     async *deliveries({ signal: wanted, maxInFlight, maxBytes, restore, connected, notice }) {
       const signal = AbortSignal.any([wanted, closing.signal])

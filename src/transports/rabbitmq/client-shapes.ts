@@ -9,7 +9,10 @@ export interface AmqpConnection {
   createConfirmChannel(): PromiseLike<AmqpConfirmChannel>
   on(event: string, listener: (value?: unknown) => void): unknown
   close(): PromiseLike<unknown>
-  /** If the client exposes it: the largest frame that both sides accept, and the socket, for a close that hangs. */
+  /**
+   * If the client exposes it: the largest frame that both sides accept, the socket, for a close that hangs, and what the server says
+   * of itself.
+   */
   readonly connection?: object
 }
 

@@ -10,6 +10,8 @@ export interface Link {
   open<C>(create: (connection: AmqpConnection) => PromiseLike<C>): Promise<Opened<C>>
   /** The client's error about the current or the last connection. */
   whyLost(): unknown
+  /** The version of the RabbitMQ of the last connection, if the client passes it on. */
+  version(): string | undefined
   close(): Promise<void>
 }
 
@@ -30,6 +32,7 @@ const farewellMs = 3_000
 export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
   let current: Promise<AmqpConnection> | undefined
   let lostBy: unknown
+  let version: string | undefined
 
   const openNew = async (): Promise<AmqpConnection> => {
     const connecting = begin(connect)
@@ -41,6 +44,7 @@ export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
     }
     // A close follows the error. Without this listener, the error would end the process.
     lostBy = undefined
+    version = versionOf(connection)
     connection.on('error', (error) => {
       lostBy = error
     })
@@ -77,6 +81,7 @@ export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
       }
     },
     whyLost: () => lostBy,
+    version: () => version,
     async close() {
       const opened = current
       current = undefined
@@ -126,4 +131,16 @@ interface SocketShape {
 
 function socketOf({ connection }: AmqpConnection): SocketShape | undefined {
   return ((connection ?? {}) as { readonly stream?: SocketShape }).stream
+}
+
+interface ServerShape {
+  readonly product?: unknown
+  readonly version?: unknown
+}
+
+/** Other servers that speak AMQP count their versions differently. */
+function versionOf({ connection }: AmqpConnection): string | undefined {
+  const { serverProperties } = (connection ?? {}) as { readonly serverProperties?: ServerShape }
+  const { product, version } = serverProperties ?? {}
+  return product === 'RabbitMQ' && typeof version === 'string' ? version : undefined
 }

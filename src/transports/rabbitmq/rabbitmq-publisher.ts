@@ -11,6 +11,7 @@ import {
   type WayToConnect,
 } from './options.ts'
 import { newPublisher } from './publisher.ts'
+import { targetNotChecked } from './setup-warnings.ts'
 
 /** What `rabbitmqPublisher()` takes. */
 export interface RabbitmqPublisherOptions extends WayToConnect, PublishTarget {
@@ -48,6 +49,10 @@ export function rabbitmqPublisher(options: RabbitmqPublisherOptions): Publisher 
   return {
     destination,
     publish: (messages) => publisher.publish(messages),
+    async inspect() {
+      const { code, message } = targetNotChecked(publishTo)
+      return { warnings: [{ code, message }] }
+    },
     async close() {
       await publisher.close()
       await link.close()

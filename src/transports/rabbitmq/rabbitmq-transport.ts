@@ -10,9 +10,10 @@ import { checkRabbitmqOptions, destinationOf, type RabbitmqTransportOptions } fr
 import { newPublisher } from './publisher.ts'
 import { readQueue } from './read-queue.ts'
 import { renewBindings } from './renew-bindings.ts'
+import { dropsAtItsLimit, setupWarnings } from './setup-warnings.ts'
 import { subscribeWhenThere } from './subscribe-when-there.ts'
 import { toDeadDelivery, toDelivery } from './to-delivery.ts'
-import { declareTopology, dropsAtItsLimit, readsStream, setupWarnings } from './topology.ts'
+import { declareTopology, readsStream } from './topology.ts'
 
 /** AMQP has 16 bits for the number of unsettled messages. 0 would mean no limit. */
 const largestPrefetch = 65_535
@@ -59,6 +60,15 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
     return toDelivery(message, shape)
   }
 
+  let saidDropping = false
+  /** Asked again when the server is known, because its version decides what it does by default. */
+  const sayDropping = (report: Reading['report']): void => {
+    const dropping = saidDropping ? undefined : dropsAtItsLimit(options, incoming.version())
+    if (dropping === undefined) return
+    saidDropping = true
+    report(dropping)
+  }
+
   const subscriptions = ({ maxInFlight, appetite, report }: Reading): [live: Subscription, dead?: Subscription] => {
     const most = Math.min(Math.max(Math.floor(maxInFlight), 1), largestPrefetch)
     const dead = deadLetterQueue === undefined ? 0 : Math.min(deadPrefetch, Math.ceil(most / 10))
@@ -92,6 +102,7 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
       const [live, dead] = subscriptions(reading)
       await life.subscribe(live)
       if (dead !== undefined) await subscribeWhenThere(connection, life, dead, { clock, notice: reading.report })
+      sayDropping(reading.report)
       void keepBound(connection, life, reading).catch(onError)
       return life
     } catch (error) {
@@ -151,8 +162,7 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
         notice?.(error)
         onError(error)
       }
-      const dropping = dropsAtItsLimit(options)
-      if (dropping !== undefined) report(dropping)
+      sayDropping(report)
       isRead = true
       const signal = AbortSignal.any([wanted, closing.signal])
       const stopHearing = appetite?.onGrown(() => {
@@ -180,7 +190,8 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
     },
     publish: (messages) => publisher.publish(messages),
     async inspect() {
-      const warnings = setupWarnings(options).map(({ code, message }) => ({ code, message }))
+      const found = setupWarnings(options, incoming.version() ?? outgoing.version())
+      const warnings = found.map(({ code, message }) => ({ code, message }))
       return { waiting: await waiting(), warnings }
     },
     async close() {

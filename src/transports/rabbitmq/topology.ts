@@ -14,7 +14,7 @@ export async function declareTopology(channel: AmqpChannel, options: RabbitmqTra
   for (const { exchange, routingKey } of declare.bindings ?? []) await channel.bindQueue(queue, exchange, routingKey)
 }
 
-function queueArguments(
+export function queueArguments(
   { type = 'quorum', deliveryLimit, arguments: more }: DeclareOptions,
   { singleActiveConsumer = false, deadLetterQueue }: RabbitmqTransportOptions,
 ): Record<string, unknown> {
@@ -30,39 +30,6 @@ function queueArguments(
     }),
     ...more,
   }
-}
-
-/**
- * A queue with a delivery limit and no dead letter queue drops messages at that limit. This sees only what is declared here;
- * policies and broker defaults are visible only in the management API.
- */
-export function dropsAtItsLimit(options: RabbitmqTransportOptions): JustonceError | undefined {
-  const { queue, declare } = options
-  if (declare === undefined) return undefined
-  const given = queueArguments(declare, options)
-  const limit = given['x-delivery-limit']
-  if (limit === undefined || Number(limit) < 0 || given['x-dead-letter-exchange'] !== undefined) return undefined
-  return new JustonceError('MESSAGES_MAY_BE_DROPPED', {
-    message: `The queue ${JSON.stringify(queue)} has a delivery limit of ${limit} and no dead-letter exchange.`,
-  })
-}
-
-/** What may lose messages, by what is declared: RabbitMQ refuses a declaration that differs from the queue. */
-export function setupWarnings(options: RabbitmqTransportOptions): readonly JustonceError[] {
-  const { queue, declare } = options
-  const name = JSON.stringify(queue)
-  if (declare === undefined) {
-    const message = `The queue ${name} is not declared here, and AMQP does not tell how it was.`
-    return [new JustonceError('BROKER_NOT_CHECKED', { message })]
-  }
-  const { type = 'quorum', durable = true } = declare
-  const dropping = dropsAtItsLimit(options)
-  const mayLose = (message: string): JustonceError => new JustonceError('BROKER_MAY_LOSE', { message })
-  return [
-    ...(durable ? [] : [mayLose(`The queue ${name} is not durable: a restart of the broker empties it.`)]),
-    ...(type === 'classic' ? [mayLose(`The queue ${name} is classic: it lives on one node only.`)] : []),
-    ...(dropping === undefined ? [] : [dropping]),
-  ]
 }
 
 /** A stream delivers only messages that arrive while it is being read, unless it is given a place to begin. */
