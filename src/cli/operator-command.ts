@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os'
 import type { WhoAndWhy } from '../operations/index.ts'
 import { type Command, type Described, parsing, UsageError } from './command.ts'
 import { helpOf, helpOfAll } from './help.ts'
@@ -10,6 +9,7 @@ import { jsonOf } from './output/wording.ts'
 import { wrapped } from './output/wrap.ts'
 import { reaching } from './reaching.ts'
 import type { Terminal } from './terminal.ts'
+import { userName } from './user-name.ts'
 
 const json = { kind: 'flag', text: 'prints JSON' } as const satisfies OptionSpec
 const signing = {
@@ -123,7 +123,7 @@ function deskFor(opened: Opened, given: GivenOptions, terminal: Terminal, all: r
     terminal,
     isJson,
     get signed() {
-      return { by: given.text('by') ?? userInfo().username, ...(why !== undefined && { why }) }
+      return { by: given.text('by') ?? userName(), ...(why !== undefined && { why }) }
     },
     show: (value, text) => void terminal.out.write(isJson ? jsonOf(value) : wrapped(plainLines(text()), terminal.out)),
     table: (rows, columns) => table(rows, columns, terminal.out),

@@ -1,9 +1,9 @@
-import { userInfo } from 'node:os'
 import { shortestToken } from '../../dashboard/options.ts'
 import { defaultPort, isLoopback, serveDashboard } from '../../dashboard/serve.ts'
 import { isJustonceError } from '../../errors/index.ts'
 import { UsageError } from '../command.ts'
 import { type Desk, operatorCommand } from '../operator-command.ts'
+import { userName } from '../user-name.ts'
 
 const tokenVariable = 'JUSTONCE_DASHBOARD_TOKEN'
 const about = `Serves a page with everything that the other commands show and do, until Ctrl-C. Only this machine can reach it, unless --host says
@@ -47,7 +47,7 @@ async function serve({ operations, all, given, terminal, isJson }: Desk): Promis
     host,
     port,
     token,
-    by: userInfo().username,
+    by: userName(),
   }).catch((error) => {
     if (isJustonceError(error)) throw error
     throw new UsageError(`it cannot listen there: ${error.message}. Another one may be running: try --port 0.`)
