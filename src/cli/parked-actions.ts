@@ -1,4 +1,11 @@
-import type { LetterFilter, LetterSelection, Operations, Page, ParkedView, WhoAndWhy } from '../operations/index.ts'
+import type {
+  DiscardOptions,
+  LetterFilter,
+  LetterSelection,
+  Operations,
+  Page,
+  ParkedView,
+} from '../operations/index.ts'
 import type { Action, Desk } from './operator-command.ts'
 import type { Column } from './output/table.ts'
 import { counted } from './output/wording.ts'
@@ -10,6 +17,7 @@ import {
   selectionFrom,
   selectionOptions,
 } from './selection-options.ts'
+import { whileWorking } from './working-line.ts'
 
 /** Dead letters, or messages that wait: what their commands do with both. */
 export interface ParkedKind<View extends ParkedView> {
@@ -17,7 +25,7 @@ export interface ParkedKind<View extends ParkedView> {
   readonly one: string
   of(operations: Operations): {
     list(filter: LetterFilter, page: Page): Promise<readonly View[]>
-    discard(selection: LetterSelection, whoAndWhy: WhoAndWhy): Promise<number>
+    discard(selection: LetterSelection, options: DiscardOptions): Promise<number>
   }
   /** What only these have: when they died, or are due. */
   readonly when: Column<View>
@@ -74,7 +82,11 @@ export function discardAction<View extends ParkedView>(
       const count = await countedFirst?.(desk, selection)
       const which = count === undefined ? 'These messages' : counted(count, kind.one)
       await confirm(`${which} will be gone for good. Discard?`)
-      const discarded = await kind.of(operations).discard(selection, signed)
+      const discarded = await whileWorking(desk.terminal.err, 'Discarding', (line) => {
+        const progress = (gone: number): void =>
+          line.show(`${gone}${count === undefined ? '' : ` of ${count}`} discarded`)
+        return kind.of(operations).discard(selection, { ...signed, progress })
+      })
       show({ discarded }, () => `${counted(discarded, kind.one)} discarded.\n`)
       return discarded > 0 ? 0 : 1
     },

@@ -15,7 +15,7 @@ export interface AuditEntry extends Pick<AuditedAction, 'action' | 'by' | 'why'>
 
 /** Records an operator's action, in the transaction of that action. */
 export async function keepAudit<Tx>(
-  { store, clock }: Pick<Site<Tx>, 'store' | 'clock'>,
+  { store, clock }: Pick<Site<Tx>, 'clock'> & { readonly store: Pick<Store<Tx>, 'facts'> },
   tx: Tx,
   ...entries: readonly AuditEntry[]
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { RecordKey } from '../contracts/index.ts'
 import { recordKeyOf } from '../encoding/record-key.ts'
-import { JustonceError } from '../errors/index.ts'
+import { checkFunction, JustonceError } from '../errors/index.ts'
 import { keepAudit } from './audit.ts'
 import { countParked } from './count-parked.ts'
 import { changedMeanwhile, findLetters, orExplain } from './find-letters.ts'
@@ -9,7 +9,7 @@ import { holdRunning, type RunningRedrives, runningRedrives } from './redrives.t
 import { despiteRivals, RivalError } from './rivals.ts'
 import { decideSelection, givenOf, type Selected } from './selection.ts'
 import type { Site } from './site.ts'
-import type { LetterSelection, WhoAndWhy } from './types.ts'
+import type { DiscardOptions, LetterSelection } from './types.ts'
 import { type CheckedWhoAndWhy, checkWhoAndWhy } from './who-and-why.ts'
 
 const atOnce = 1_000
@@ -21,10 +21,12 @@ const atOnce = 1_000
 export async function discardLetters<Tx>(
   site: Site<Tx>,
   selection: LetterSelection,
-  whoAndWhy: WhoAndWhy,
+  options: DiscardOptions,
   state: 'dead' | 'waiting' = 'dead',
 ): Promise<number> {
-  const signed = checkWhoAndWhy(whoAndWhy, 'discard()')
+  const signed = checkWhoAndWhy(options, 'discard()', ['progress'])
+  const { progress = () => {} } = options
+  checkFunction(progress, 'progress of discard()')
   const selected = decideSelection(selection, state)
   if (selected.kind === 'exact') {
     const { keys } = selected
@@ -36,6 +38,7 @@ export async function discardLetters<Tx>(
   for await (const page of pagesOf(site.store, selected.filter)) {
     const keys = page.filter(({ redrive }) => redrive === undefined).map(({ handler, key }) => ({ handler, key }))
     if (keys.length > 0) count += await discardAtOnce(site, selected, keys, signed)
+    progress(count)
   }
   if (count === 0 && state === 'dead')
     throw new JustonceError('LETTERS_NONE_FOUND', { message: 'No dead letter matches the filter.' })

@@ -1,3 +1,4 @@
+export { auditUpkeep, beginEpoch } from './audited-upkeep.ts'
 export { countParked } from './count-parked.ts'
 export { cancelDelayed } from './delayed.ts'
 export type * from './intent-types.ts'

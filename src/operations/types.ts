@@ -100,6 +100,12 @@ export interface WhoAndWhy {
   readonly why?: string | undefined
 }
 
+/** Who discards messages, why, and who hears how far it is. */
+export interface DiscardOptions extends WhoAndWhy {
+  /** Called after each step with how many are gone so far: a selection by a filter is discarded a thousand at a time. */
+  readonly progress?: ((discarded: number) => void) | undefined
+}
+
 /** Who redrives dead letters, why, and how carefully. */
 export interface RedriveOptions extends WhoAndWhy {
   /** How many go first. The others follow when all of these have succeeded, and stay dead if one has not. */
@@ -184,6 +190,9 @@ export interface AuditedAction {
     | 'forget-schedule'
     | 'retry'
     | 'resolve'
+    | 'remove-records'
+    | 'repair-horizon'
+    | 'new-epoch'
     | 'unreadable'
   readonly by: string
   readonly why: string
@@ -222,7 +231,7 @@ export interface LetterOperations {
    * Gives dead letters up for good; resolves to how many. Late copies of them are duplicates, and what waits behind
    * them, including later handlers, goes on.
    */
-  discard(selection: LetterSelection, whoAndWhy: WhoAndWhy): Promise<number>
+  discard(selection: LetterSelection, options: DiscardOptions): Promise<number>
   /** Latest first. */
   redrives(limit?: number): Promise<readonly Redrive[]>
   redriveStatus(id: string): Promise<RedriveStatus>
@@ -245,7 +254,7 @@ export interface RetryOperations {
    * Gives them up for good, as `letters.discard` does with dead letters; resolves to how many. Skips messages that are being tried
    * at this moment.
    */
-  discard(selection: LetterSelection, whoAndWhy: WhoAndWhy): Promise<number>
+  discard(selection: LetterSelection, options: DiscardOptions): Promise<number>
 }
 
 /**

@@ -1,14 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Retention } from '../../contracts/index.ts'
+import type { Store } from '../../contracts/index.ts'
 import { operatorCommand } from '../operator-command.ts'
 import { counted } from '../output/wording.ts'
 import { reaching } from '../reaching.ts'
+import { removeRecords } from '../remove-records.ts'
+import type { Output } from '../terminal.ts'
+import { whileWorking } from '../working-line.ts'
 
 const dayMs = 86_400_000
-/** The same as in a running app: nothing is removed that a transaction might still be claiming. */
-const graceMs = 3_600_000
-const stepMs = 200
-const pauseMs = 100
+const hint = 'Run it with the role that owns the tables.'
 
 export const maintainCommand = operatorCommand(
   {
@@ -25,13 +24,16 @@ once a week (docs/operations/least-privilege.md). An app whose role may create t
       ahead: { kind: 'number', value: 'days', text: 'how many days ahead. Default: 30' },
       behind: { kind: 'number', value: 'days', text: 'how many days back, for messages that arrive late. Default: 30' },
     },
-    async run({ store, given, show }) {
+    async run({ store, given, show, terminal }) {
       const [ahead, behind] = [given.number('ahead') ?? 30, given.number('behind') ?? 30]
-      const { retention } = store
-      const hint = 'Run it with the role that owns the tables.'
-      const prepare = async () => retention?.prepare(ahead * dayMs, new Date(Date.now() - behind * dayMs))
-      await reaching(store, prepare, hint)
-      const removed = retention === undefined ? 0 : await reaching(store, () => removeOld(retention), hint)
+      if (store.retention === undefined) {
+        show(
+          { store: store.name, removed: 0 },
+          () => `The ${store.name} store has nothing to maintain: its records expire by themselves.\n`,
+        )
+        return 0
+      }
+      const removed = await maintain(store, store.retention, { ahead, behind }, terminal.err)
       const old = removed === 0 ? '' : `${counted(removed, 'record')} from before the horizon removed.\n`
       show(
         { store: store.name, ahead, behind, removed },
@@ -43,17 +45,16 @@ once a week (docs/operations/least-privilege.md). An app whose role may create t
   },
 )
 
-/** The horizon is not raised here: how long records are kept is said by the apps. */
-async function removeOld(retention: Retention): Promise<number> {
+/** The horizon is not raised here: how long records are kept is said by the apps. Resolves to how many records were removed. */
+async function maintain(
+  store: Store,
+  retention: NonNullable<Store['retention']>,
+  { ahead, behind }: { readonly ahead: number; readonly behind: number },
+  err: Output,
+): Promise<number> {
+  const since = new Date(Date.now() - behind * dayMs)
+  const prepare = async (): Promise<void> => await retention.prepare(ahead * dayMs, since)
+  await whileWorking(err, 'Making room for records', () => reaching(store, prepare, hint))
   const horizon = await retention.horizon()
-  if (horizon === undefined) return 0
-  const bornBefore = new Date(horizon.getTime() - graceMs)
-  let removed = 0
-  for (let more = true; more; ) {
-    const step = await retention.remove({ bornBefore, timelessBefore: undefined, budgetMs: stepMs })
-    removed += step.removed
-    more = step.more
-    if (more) await sleep(pauseMs)
-  }
-  return removed
+  return horizon === undefined ? 0 : await reaching(store, () => removeRecords(retention, horizon, err), hint)
 }

@@ -3,6 +3,7 @@ import { isJustonceError } from '../../errors/index.ts'
 import { UsageError } from '../command.ts'
 import { type Desk, operatorCommand } from '../operator-command.ts'
 import { reaching } from '../reaching.ts'
+import { whileWorking } from '../working-line.ts'
 
 const hint = '--print shows the SQL, for someone who may run it.'
 const dayMs = 86_400_000
@@ -67,14 +68,13 @@ async function check({ store, show }: Desk): Promise<number> {
   return problem === undefined ? 0 : 1
 }
 
-async function install({ store, show }: Desk, daysFrom: Date | undefined): Promise<number> {
+async function install({ store, show, terminal: { err } }: Desk, daysFrom: Date | undefined): Promise<number> {
   const wasUpToDate = (await problemOf(store)) === undefined
-  if (!wasUpToDate) await reaching(store, () => store.schema.install(), hint)
-  await reaching(
-    store,
-    async () => store.retention?.prepare(aheadMs, daysFrom ?? new Date(Date.now() - behindMs)),
-    hint,
-  )
+  const change = (): Promise<void> => reaching(store, () => store.schema.install(), hint)
+  if (!wasUpToDate) await whileWorking(err, 'Bringing the tables up to date', change)
+  const since = daysFrom ?? new Date(Date.now() - behindMs)
+  const prepare = async (): Promise<void> => store.retention?.prepare(aheadMs, since)
+  await whileWorking(err, 'Making room for records', () => reaching(store, prepare, hint))
   const done = wasUpToDate ? 'were already up to date' : 'are up to date now'
   const text = `The tables of the ${store.name} store ${done}.\n`
   const day = daysFrom?.toISOString().slice(0, 10)

@@ -1,3 +1,4 @@
+import { beginEpoch } from '../../operations/index.ts'
 import { operatorCommand } from '../operator-command.ts'
 
 export const newEpochCommand = operatorCommand(
@@ -11,8 +12,9 @@ the database.
 
 Use it when records are gone and justonce cannot notice: rows of the inbox were deleted or restored by hand, or a backup
 was restored in a way that is not detected (see docs/drivers/hints.md).`,
-    async run({ store, show }) {
-      await store.transaction((tx) => store.inbox.forget(tx, []))
+    changes: true,
+    async run({ store, show, signed }) {
+      await beginEpoch(store, signed)
       show(
         { store: store.name, newEpoch: true },
         () => `The ${store.name} store has a new epoch: caches no longer trust what they knew before.\n`,

@@ -1,15 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Retention, Store } from '../../contracts/index.ts'
 import { databaseNow } from '../../facts/index.ts'
+import { auditUpkeep } from '../../operations/index.ts'
 import { UsageError } from '../command.ts'
 import { type Desk, operatorCommand } from '../operator-command.ts'
 import { counted, timeOf } from '../output/wording.ts'
+import { removeRecords } from '../remove-records.ts'
 
 const dayMs = 86_400_000
-/** The same as in a running app: nothing is removed that a transaction might still be claiming. */
-const graceMs = 3_600_000
-const stepMs = 200
-const pauseMs = 100
 
 const days = { kind: 'number', text: 'how many days records of ids with a time are kept' } as const
 
@@ -45,7 +42,7 @@ export const retentionCommand = operatorCommand(
     asks: true,
     check: (given) => void keepMsOf({ given }),
     async run(desk) {
-      const { store, confirm, show, terminal } = desk
+      const { store, confirm, show, signed, terminal } = desk
       const retention = retentionOf(store)
       const keepMs = keepMsOf(desk)
       await confirm(`Records of messages older than ${keepMs / dayMs} days will be removed. Remove them?`)
@@ -54,16 +51,9 @@ export const retentionCommand = operatorCommand(
         throw new UsageError(
           `the clock of the database says ${timeOf(now)} and cannot be believed yet: it said ${timeOf(doubt?.seen)} when it was last read. Nothing was removed.`,
         )
-      const bornBefore = new Date(horizon.getTime() - graceMs)
-      let removed = 0
-      for (let more = true; more; ) {
-        const step = await retention.remove({ bornBefore, timelessBefore: undefined, budgetMs: stepMs })
-        removed += step.removed
-        more = step.more
-        if (more && terminal.err.isTTY) terminal.err.write(`\r${counted(removed, 'record')} removed`)
-        if (more) await sleep(pauseMs)
-      }
-      if (terminal.err.isTTY) terminal.err.write('\r\u001b[K')
+      // Before anything is gone: what is removed cannot be brought back, and the entry is all that says who wanted it.
+      await auditUpkeep(store, { action: 'remove-records', subject: { days: keepMs / dayMs, horizon } }, signed)
+      const removed = await removeRecords(retention, horizon, terminal.err)
       show({ removed, horizon }, () => `${counted(removed, 'record')} removed. The horizon is ${timeOf(horizon)}.\n`)
       return 0
     },
@@ -74,12 +64,12 @@ export const retentionCommand = operatorCommand(
     about: `Lowers the horizon to the point up to which records were really removed. Use it when a wrong clock has raised it too far,
 so that healthy messages are parked as TOO_OLD_TO_KNOW: correct the clock, repair the horizon, then redrive those letters.
 A running app raises it again by itself, to where it belongs. A message whose record was removed still does not run again.`,
-    async run({ store, show }) {
+    changes: true,
+    async run({ store, show, signed }) {
       const { before, horizon } = await retentionOf(store).repairHorizon()
-      show(
-        { before: before ?? null, horizon: horizon ?? null },
-        () => `The horizon was ${said(before)}. Now it is ${said(horizon)}.\n`,
-      )
+      const subject = { before: before ?? null, horizon: horizon ?? null }
+      await auditUpkeep(store, { action: 'repair-horizon', subject }, signed)
+      show(subject, () => `The horizon was ${said(before)}. Now it is ${said(horizon)}.\n`)
       return 0
     },
   },
