@@ -20,8 +20,11 @@ export interface SchedulerParts {
   }
 }
 
-/** Looks at least this often: another process may have changed a schedule, and clocks drift. */
-const lookMs = 60_000
+/**
+ * Looks at least this often: another process may have changed a schedule, the database's clock may have been set, and a machine may have
+ * slept. Well within the time in which a tick is not yet missed.
+ */
+const lookMs = 30_000
 /** What is known of a schedule that nobody has any more is forgotten some time after its next tick would have come. */
 const keptMs = 90 * 86_400_000
 const soonMs = 5
@@ -39,8 +42,8 @@ export class Scheduler {
   readonly #loop: Loop
   /** Schedules that this process has not yet announced. */
   readonly #fresh: Set<Schedule>
-  /** The database's clock, minus the monotonic clock of this process. */
-  #offset: { readonly ms: number; readonly at: number } | undefined
+  /** The database's clock, minus the monotonic clock of this process, when it was last asked. */
+  #offsetMs = 0
 
   constructor(parts: SchedulerParts) {
     this.#parts = parts
@@ -59,12 +62,15 @@ export class Scheduler {
   }
 
   async #round(): Promise<number> {
-    const { store, schedules } = this.#parts
+    const { store, schedules, clock } = this.#parts
     const facts = await store.facts.read(schedules.map(factOf))
+    // Asked each time: what the clock of this process has counted since says nothing if the machine has slept.
+    const now = (await databaseNow(store)).getTime()
+    this.#offsetMs = now - clock.monotonicMs()
     let wakeAt = Number.POSITIVE_INFINITY
     for (const [index, schedule] of schedules.entries()) {
       try {
-        wakeAt = Math.min(wakeAt, await this.#look(schedule, facts[index]))
+        wakeAt = Math.min(wakeAt, await this.#look(schedule, facts[index], now))
       } catch (error) {
         // One whose message cannot be made must not keep the others from being made.
         this.#loop.failed(error)
@@ -75,15 +81,8 @@ export class Scheduler {
   }
 
   /** Makes what is due. Resolves to when to look again. */
-  async #look(schedule: Schedule, fact: Fact | undefined): Promise<number> {
-    const decide = async (isExact: boolean) =>
-      decideTicks(schedule, readState(fact?.value), {
-        now: await this.#now(isExact),
-        isNew: this.#fresh.has(schedule),
-      })
-    let decision = await decide(false)
-    // Only the clock of the database decides; the estimate says when it is worth asking.
-    if (decision.kind === 'advance') decision = await decide(true)
+  async #look(schedule: Schedule, fact: Fact | undefined, now: number): Promise<number> {
+    const decision = decideTicks(schedule, readState(fact?.value), { now, isNew: this.#fresh.has(schedule) })
     if (decision.kind === 'advance') return await this.#advance(schedule, decision, fact?.revision)
     this.#fresh.delete(schedule)
     return decision.until
@@ -91,7 +90,7 @@ export class Scheduler {
 
   /** What the database's clock says now, as far as this process knows. */
   get #estimated(): number {
-    return (this.#offset?.ms ?? 0) + this.#parts.clock.monotonicMs()
+    return this.#offsetMs + this.#parts.clock.monotonicMs()
   }
 
   /** Resolves to when to look again. */
@@ -117,15 +116,6 @@ export class Scheduler {
     if (areMissed)
       events.emit({ kind: 'ticks-missed', schedule: schedule.name, missed: schedule.missed, made: ticks.length })
     return state.next
-  }
-
-  /** By the database's clock: asked now, or as estimated since it was last asked. */
-  async #now(isExact: boolean): Promise<number> {
-    const { store, clock } = this.#parts
-    const at = clock.monotonicMs()
-    if (isExact || this.#offset === undefined || at - this.#offset.at > lookMs * 10)
-      this.#offset = { ms: (await databaseNow(store)).getTime() - clock.monotonicMs(), at }
-    return this.#offset.ms + clock.monotonicMs()
   }
 }
 

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { isJustonceError } from '../../src/index.ts'
+import { MemoryDatabase } from '../../src/stores/memory/index.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { openApp } from './open-app.ts'
 
-const hour = 3_600_000
+const minute = 60_000
+const hour = 60 * minute
 
 test('a message comes at each tick, with the time of the tick, and its handler runs once, with three processes', async () => {
   const ran: [string, string | undefined][] = []
@@ -53,6 +55,25 @@ test('ticks that nobody was there for are reported', async () => {
   expect(second.eventsOf('ticks-missed')).toEqual([
     { kind: 'ticks-missed', schedule: 'hourly', missed: 'last', made: 1 },
   ])
+})
+
+test('a tick after the machine has slept is made in time', async () => {
+  const awake = fakeClock()
+  let sleptMs = 0
+  // Neither timers nor the monotonic clock count while a machine sleeps; the database runs on.
+  const clock = { ...awake, now: () => new Date(awake.now().getTime() + sleptMs) }
+  const database = new MemoryDatabase({ clock })
+  const { app, handle, quiet, eventsOf } = openApp({ database, clock, pollMs: 60_000 })
+  const ran: (string | undefined)[] = []
+  app.on('report.due', 'report', ({ sentAt }) => void ran.push(sentAt?.toISOString()))
+  app.schedule('hourly', { cron: '30 * * * *', type: 'report.due', body: {}, missed: 'skip' })
+  await handle()
+  await clock.advance(5 * minute)
+  sleptMs = 24.5 * minute
+  await clock.advance(5 * minute)
+  await quiet()
+  expect(ran).toEqual(['2030-01-01T00:30:00.000Z'])
+  expect(eventsOf('ticks-missed')).toEqual([])
 })
 
 test.for([
