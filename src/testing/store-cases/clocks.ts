@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { leasesOf } from '../../facts/index.ts'
+import { databaseNow, leasesOf } from '../../facts/index.ts'
+import { overriding } from '../overriding.ts'
 import { present } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
@@ -44,6 +45,27 @@ export const clockCases: readonly StoreCase[] = [
       const believed = await retentionOf(store).raise(keepMs)
       assert.equal(believed.doubt, undefined)
       assert.equal(ageOf(believed), keepMs)
+    },
+  },
+  {
+    name: 'clock: it says what it says, also when another process asks and it is set back in between',
+    needs: ['clock'],
+    async run({ store, rival, moveClock }) {
+      let isRivalled = false
+      const facts = overriding(store.facts, {
+        async remove(...given: Parameters<typeof store.facts.remove>) {
+          await store.facts.remove(...given)
+          if (isRivalled) return
+          isRivalled = true
+          await databaseNow(rival)
+          await moveClock?.(-60_000)
+        },
+      })
+      const before = await databaseNow(rival)
+      const now = await databaseNow({ facts })
+      assert.ok(isRivalled)
+      const aheadMs = now.getTime() - before.getTime()
+      assert.ok(Math.abs(aheadMs) < 3_600_000, `it says ${now.toISOString()}`)
     },
   },
   {
