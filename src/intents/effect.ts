@@ -41,7 +41,7 @@ export interface EffectOptions<Payload = unknown, Result = unknown> {
    * that nothing has changed outside: every other error leaves the outcome unknown, unless the effect is `keyed`.
    */
   readonly run: (intent: Intent<Payload>, context: EffectContext) => Promise<Result> | Result
-  /** The provider takes an idempotency key, and `run` passes it on: any failure is retried with the same key. Default: false. */
+  /** The provider takes an idempotency key, and `run` passes it on: a failure is retried with the same key, unless it is a `PermanentError`. Default: false. */
   readonly keyed?: boolean
   /**
    * Asks the provider whether a call happened whose outcome is unknown. It is repeated only if the provider has said twice that it
@@ -66,13 +66,13 @@ export interface EffectOptions<Payload = unknown, Result = unknown> {
    * is called again, and may happen twice. `discard`: it is given up, and may not have happened.
    */
   readonly unknown?: 'wait' | 'repeat' | 'discard'
-  /** The most calls at once, in all processes together. Default: 8 in each process. */
+  /** The most calls at once, in all processes together. One that goes on after its `timeoutMs` no longer counts. Default: 8 in each process. */
   readonly concurrency?: number
   /** The most calls per second, in all processes together. Default: no limit. */
   readonly perSecond?: number
   /**
-   * After `after` different intents in a row have failed, only one is called now and then, until one succeeds. Default: 5, and 1 s
-   * before the first trial. `false` turns it off.
+   * After `after` different intents in a row have failed in a process, it calls only one now and then, until one succeeds. What is refused
+   * for good does not count. Default: 5, and 1 s before the first trial. `false` turns it off.
    */
   readonly breaker?: { readonly after?: number; readonly pauseMs?: number } | false
   /** Whether the messages `intent.done:…` and `intent.failed:…` are stored. Default: those for which this app has handlers. */

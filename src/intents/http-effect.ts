@@ -21,7 +21,7 @@ export interface HttpEffectOptions<Payload = unknown, Result = unknown>
   readonly keyHeader?: string
   /**
    * Answers that prove that nothing has happened and that calling again cannot help: the intent is given up. Every other answer that is
-   * not 2xx proves nothing. Default: none.
+   * not 2xx proves nothing. Of `'4xx'`, 401 is called again: it is about your credentials and not about the call. Default: none.
    */
   readonly refused?: readonly number[] | '4xx'
   /** Answers that prove that nothing has happened: it is called again, when `Retry-After` says so, a day later at most. Default: 429. */
@@ -87,6 +87,8 @@ async function request<Payload, Result>(
   const said = `${what} answered ${status}: ${text}`
   if (later.includes(status)) throw new DidNotHappen(said, { ...delayIn(response) })
   const isRefused = refused === '4xx' ? status >= 400 && status < 500 && status !== 408 : refused.includes(status)
+  // All calls get this answer, until somebody has put the credentials right.
+  if (status === 401 && refused === '4xx') throw new DidNotHappen(said)
   if (isRefused) throw new DidNotHappen(said, { permanent: true })
   throw new Error(said)
 }

@@ -81,6 +81,13 @@ describe('failures that prove that nothing has happened', () => {
     expect(await call({ url, refused: [404] })).toMatchObject({ kind: 'unknown' })
     expect(await call({ url })).toMatchObject({ kind: 'unknown' })
   })
+
+  test('401, which is about the caller: it is called again when all 4xx are refusals', async () => {
+    const url = await serve((_, response) => response.writeHead(401).end())
+    expect(await call({ url, refused: '4xx' })).toMatchObject({ kind: 'later' })
+    expect(await call({ url, refused: [401] })).toMatchObject({ kind: 'refused' })
+    expect(await call({ url })).toMatchObject({ kind: 'unknown' })
+  })
 })
 
 describe('failures that prove nothing', () => {

@@ -374,6 +374,24 @@ test('an open breaker lets one call through now and then, and all of them when o
   expect(calls.length).toBeGreaterThanOrEqual(20 + trials.length)
 })
 
+test.for([
+  [new DidNotHappen('no such address', { permanent: true }), false],
+  [new PermanentError('no such address'), true],
+] as const)('calls that are refused for good do not slow down the others: %s', async ([refusal, keyed]) => {
+  const { handle, clock, calls, intents, eventsOf } = openIntending({
+    keyed,
+    run: ({ payload }) => {
+      if ((payload as { to: string }).to.startsWith('bad')) throw refusal
+    },
+  })
+  const bad = Array.from({ length: 12 }, (_, index) => note(`bad ${index}`))
+  await handle(...bad, note('good'))
+  await clock.advance(0)
+  expect(calls).toHaveLength(13)
+  expect(eventsOf('breaker-opened')).toEqual([])
+  expect((await intents()).map(({ state }) => state)).toEqual(bad.map(() => 'given-up'))
+})
+
 test('an outcome that the codec cannot encode is stored all the same: the call is over, and its message a dead letter', async () => {
   const broken = {
     encode: () => {

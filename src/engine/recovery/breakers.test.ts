@@ -54,6 +54,20 @@ test('after its pause one message is let through, as often as it asks; the pause
   expect(breakers.waitMs(handler)).toBe(4_000)
 })
 
+test('one that is refused for good is neither a failure nor a success: the next one is let through at once', async () => {
+  const { breakers, fail, clock } = open()
+  fail('m1', 'm2')
+  breakers.refused(handler, 'm2')
+  fail('m3')
+  expect(breakers.admits(handler, 'm4')).toBe(false)
+  await clock.advance(1_000)
+  expect(breakers.admits(handler, 'm4')).toBe(true)
+  breakers.refused(handler, 'm5')
+  expect(breakers.admits(handler, 'm6')).toBe(false)
+  breakers.refused(handler, 'm4')
+  expect([breakers.admits(handler, 'm6'), breakers.admits(handler, 'm7')]).toEqual([true, false])
+})
+
 test('the first success closes it', async () => {
   const { breakers, fail, clock, kinds } = open()
   fail('m1', 'm2', 'm3')

@@ -106,6 +106,14 @@ export class Breakers {
     this.#events.emit({ kind: 'breaker-opened', handler: name, failures: breaker.failing.size, error })
   }
 
+  /** This message was refused for good, which says nothing about others: if it was the trial, another one may be tried at once. */
+  refused({ name }: Pick<Handler, 'name'>, key: string): void {
+    const open = this.#breakers.get(name)?.open
+    if (open?.trial !== key) return
+    open.trial = undefined
+    open.until = this.#clock.monotonicMs()
+  }
+
   succeeded({ name }: Pick<Handler, 'name'>): void {
     const breaker = this.#breakers.get(name)
     if (breaker === undefined) return
