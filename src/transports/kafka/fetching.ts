@@ -162,16 +162,16 @@ export class Fetcher {
       this.#troubles.over(ledgers)
       this.#inTime = Math.min(this.#inTime + mostBytes(this.#settings) / 1_024, mostBytes(this.#settings))
     } catch (error) {
-      if (!this.#isClosed) await this.#failed(ledgers, error)
+      if (!this.#isClosed) await this.#failed(node, ledgers, error)
     }
   }
 
   /** A failure known to concern one partition must not affect the others. */
-  async #failed(ledgers: readonly PartitionLedger[], error: unknown): Promise<void> {
+  async #failed(node: number, ledgers: readonly PartitionLedger[], error: unknown): Promise<void> {
     const { clock, onError } = this.#settings
     for (const ledger of ledgers) this.#replicas.delete(ledger)
     const missed = ledgers.filter((ledger) => codeFor(error, ledger) === offsetOutOfRange)
-    await Promise.all(missed.map((ledger) => this.#options.outOfRange(ledger))).catch(onError)
+    await Promise.all(missed.map((ledger) => this.#missed(node, ledger))).catch(onError)
     const response = responseOf(error)
     if (response !== undefined) this.#accept(ledgers, response)
     const isOne = ledgers.length === 1 && isUnreadable(error)
@@ -188,6 +188,14 @@ export class Fetcher {
       this.#options.failed(error, ++this.#failures)
       await clock.sleep(backoffMs(this.#failures, clock))
     }
+  }
+
+  /** Only its leader knows what a partition holds: a replica may lag behind, and so may a broker that no longer leads it. */
+  async #missed(node: number, ledger: PartitionLedger): Promise<void> {
+    const { topic, partition } = ledger
+    const asked = { topics: [topic], forceUpdate: true }
+    const { topics } = await this.#settings.turn.asking(() => this.#consumer.metadata(asked))
+    if (topics.get(topic)?.partitions[partition]?.leader === node) await this.#options.outOfRange(ledger)
   }
 
   #request(node: number, ledgers: readonly PartitionLedger[]): FetchOptions {
