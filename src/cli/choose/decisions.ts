@@ -1,74 +1,5 @@
-/** One answer to a question, and what follows from it. */
-export interface Answer {
-  readonly label: string
-  /** The scheme, why, and the page that explains it; absent if the answer only changes the code. */
-  readonly scheme?: string
-  readonly why?: string
-  readonly page?: string
-  /** What else to know. */
-  readonly beware?: string
-}
-
-/** What a handler does that must happen once. The order is that of the guide: the cheapest first. */
-export const effects = {
-  harmless: {
-    label: 'it overwrites, deletes or refreshes: twice is the same as once',
-    scheme: "a handler with delivery: 'at-least-once'",
-    why: 'a transaction, retries and dead letters, but no record, which nobody needs here',
-    page: 'guides/choosing.md#when-you-need-nothing',
-    beware: 'A late message may still overwrite a newer one. If that can happen, choose latest or state.',
-  },
-  sampled: {
-    label: 'it counts or logs, and some of it may be lost',
-    scheme: "a handler with delivery: 'at-most-once'",
-    why: 'acknowledged first, so that nothing is done twice and a crash loses what was running',
-    page: 'guides/semantics.md',
-  },
-  rows: {
-    label: 'it writes rows: adds, books, reserves',
-    scheme: 'an exactly-once handler, which is the default',
-    why: 'the record of the message and the rows commit in one transaction, or none of them does',
-    page: 'guides/choosing.md#by-situation',
-  },
-  insert: {
-    label: 'it creates something that has a business key, such as an order number',
-    scheme: 'an exactly-once handler with insertOnce()',
-    why: 'the unique index refuses a second row even if another message says the same',
-    page: 'guides/schemes.md#unique-index',
-  },
-  state: {
-    label: 'it moves something from state to state, such as an order or a shipment',
-    scheme: 'an exactly-once handler with a state machine',
-    why: 'a message that comes too late or twice under another id finds a state that refuses it',
-    page: 'guides/schemes.md#state-machine',
-  },
-  latest: {
-    label: 'it keeps the newest version, such as a profile or a price',
-    scheme: 'an exactly-once handler with upsertLatest()',
-    why: 'an older message cannot overwrite a newer one',
-    page: 'guides/schemes.md#timestamp',
-  },
-  'keyed-call': {
-    label: 'it calls a service that takes idempotency keys',
-    scheme: 'intend() and an effect with keyed: true',
-    why: 'the call is decided in the transaction and made after it, always with the same key: once at the provider',
-    page: 'guides/external-calls.md',
-  },
-  'probed-call': {
-    label: 'it calls a service without such keys, which can be asked whether something happened',
-    scheme: 'intend() and an effect with a probe',
-    why: 'the provider is asked before a call is repeated whose outcome nobody knows',
-    page: 'guides/external-calls.md',
-    beware: 'It is once only if the answer of the provider is final by then.',
-  },
-  'blind-call': {
-    label: 'it calls a service that has neither keys nor answers',
-    scheme: 'intend(): at most once by itself',
-    why: 'a call whose outcome nobody knows waits for a person, and is never repeated or dropped silently',
-    page: 'guides/external-calls.md',
-    beware: 'Somebody must look: set an alert for unknown-intents.',
-  },
-} as const satisfies Record<string, Answer>
+import type { Answer } from './answer.ts'
+import { effects } from './effects.ts'
 
 export const databases = {
   postgres: { label: 'Postgres' },
@@ -84,6 +15,15 @@ export const databases = {
 export const brokers = {
   rabbitmq: { label: 'RabbitMQ' },
   kafka: { label: 'Kafka' },
+  'kafka-positions': {
+    label: 'Kafka topics in which no producer sends a message twice, such as change data capture',
+    scheme: "kafkaTransport() with dedup: 'position'",
+    why: 'one row for each partition instead of one for each message, moved in the transaction of the effects',
+    page: 'drivers/kafka.md#position-mode',
+    example: '09-kafka-positions',
+    beware:
+      'What a producer sends again is another record at another position, and is handled. If that can happen, choose kafka.',
+  },
   queue: {
     label: 'none: the database is the queue',
     scheme: 'queueTransport()',
@@ -95,12 +35,14 @@ export const brokers = {
     scheme: 'webhookTransport()',
     why: 'answered after the commit, so that the sender tries again until it has happened',
     page: 'drivers/webhooks.md',
+    example: '10-webhook',
   },
   none: {
     label: 'no messages: a route, a job or a function of my own calls it',
     scheme: 'once()',
     why: 'the same guarantee around any code, with the earlier result for whoever asks again',
     page: 'guides/once.md',
+    example: '12-http-api',
   },
 } as const satisfies Record<string, Answer>
 
@@ -110,13 +52,22 @@ export const loads = {
     label: 'very many messages, which one statement can handle together',
     scheme: 'onBatch()',
     why: 'one claim, one statement and one commit for many messages',
-    page: 'guides/choosing.md#what-it-costs',
+    page: 'guides/running.md#many-messages-with-a-few-statements',
+    example: '06-page-statistics',
+  },
+  far: {
+    label: 'a usual number, and the database is half a millisecond away or more',
+    scheme: 'a handler with interleave: true',
+    why: 'a batch takes as many round trips as one message',
+    page: 'guides/interleave.md',
+    beware: 'Not for a handler that reads a row and writes what it has computed from it: prove() finds out.',
   },
   duplicates: {
     label: 'very many duplicates, and several processes',
     scheme: 'a hot side beside the database',
     why: 'duplicates are recognised without a transaction; the record in the database still decides',
     page: 'drivers/hints.md',
+    example: '17-redis-setnx',
   },
 } as const satisfies Record<string, Answer>
 

@@ -3,8 +3,9 @@ import { helpOf } from '../help.ts'
 import { type OptionSpec, parseOptions } from '../options.ts'
 import { jsonOf } from '../output/wording.ts'
 import type { Terminal } from '../terminal.ts'
+import type { Answer } from './answer.ts'
 import { type Decided, decide } from './decide.ts'
-import { type Answer, type Choice, questions } from './decisions.ts'
+import { type Choice, questions } from './decisions.ts'
 
 type Question = keyof Choice
 const names = Object.keys(questions) as Question[]
@@ -51,7 +52,7 @@ async function answerTo(name: Question, { err, ask }: Terminal): Promise<string>
     if (name === 'load') return 'usual'
     throw new UsageError(`${text} Give --${name} with one of: ${known.map(([each]) => each).join(', ')}.`)
   }
-  const lines = known.map(([each, { label }], place) => `  ${place + 1}  ${each.padEnd(12)} ${label}\n`)
+  const lines = known.map(([each, { label }], place) => `  ${place + 1}  ${each.padEnd(17)} ${label}\n`)
   err.write(`\n${text}\n${lines.join('')}`)
   for (;;) {
     const answer = (await ask('Number or name: ')).trim()
@@ -69,7 +70,10 @@ function checked(name: Question, text: string): string {
 
 function textOf({ schemes, beware, snippet }: Decided): string {
   const lines = [
-    ...schemes.map(({ scheme, why, page }) => `Use ${scheme}:\n  ${why} (docs/${page}).\n`),
+    ...schemes.map(({ scheme, why, page, example }) => {
+      const shown = example === undefined ? '' : `\n  Example: ${example}`
+      return `Use ${scheme}:\n  ${why} (docs/${page}).${shown}\n`
+    }),
     ...beware.map((text) => `Mind: ${text}\n`),
     ...(snippet === undefined ? [] : ['', snippet, 'Then prove it: docs/guides/prove.md\n']),
   ]

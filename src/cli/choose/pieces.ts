@@ -30,6 +30,9 @@ export const stores: Readonly<Record<DatabaseName, Piece>> = {
   },
 }
 
+const kafkaTopics = "bootstrapServers: 'localhost:9092', topics: ['orders'], group: 'billing'"
+const kafkaImports = ["import * as kafka from '@platformatic/kafka'", "import { kafkaTransport } from 'justonce/kafka'"]
+
 export const sources: Readonly<Record<BrokerName, Piece>> = {
   rabbitmq: {
     imports: ["import * as amqplib from 'amqplib'", "import { rabbitmqTransport } from 'justonce/rabbitmq'"],
@@ -37,11 +40,10 @@ export const sources: Readonly<Record<BrokerName, Piece>> = {
       "const from = rabbitmqTransport({ client: amqplib, url: 'amqp://localhost', queue: 'orders', declare: { type: 'quorum' } })",
     ],
   },
-  kafka: {
-    imports: ["import * as kafka from '@platformatic/kafka'", "import { kafkaTransport } from 'justonce/kafka'"],
-    lines: [
-      "const from = kafkaTransport({ kafka, bootstrapServers: 'localhost:9092', topics: ['orders'], group: 'billing' })",
-    ],
+  kafka: { imports: kafkaImports, lines: [`const from = kafkaTransport({ kafka, ${kafkaTopics} })`] },
+  'kafka-positions': {
+    imports: kafkaImports,
+    lines: [`const from = kafkaTransport({ kafka, ${kafkaTopics}, dedup: 'position' })`],
   },
   queue: {
     imports: ["import { queueTransport } from 'justonce/queue'"],
@@ -60,4 +62,27 @@ export const sources: Readonly<Record<BrokerName, Piece>> = {
     ],
   },
   none: { lines: [] },
+}
+
+const ownQueue: Piece = {
+  imports: ["import { queueTransport } from 'justonce/queue'"],
+  lines: ["const to = queueTransport({ store, queue: 'booked' }) // or the publisher of your broker"],
+}
+
+const kafkaDestination: Piece = {
+  imports: ["import { kafkaPublisher } from 'justonce/kafka'"],
+  lines: ["const to = kafkaPublisher({ kafka, bootstrapServers: 'localhost:9092', topic: 'booked' })"],
+}
+
+/** Where messages go that the next service reads. */
+export const destinations: Readonly<Record<BrokerName, Piece>> = {
+  rabbitmq: {
+    imports: ["import { rabbitmqPublisher } from 'justonce/rabbitmq'"],
+    lines: ["const to = rabbitmqPublisher({ client: amqplib, url: 'amqp://localhost', exchange: 'events' })"],
+  },
+  kafka: kafkaDestination,
+  'kafka-positions': kafkaDestination,
+  queue: ownQueue,
+  webhooks: ownQueue,
+  none: ownQueue,
 }

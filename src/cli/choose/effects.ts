@@ -1,0 +1,100 @@
+import type { Answer } from './answer.ts'
+
+/** What a handler does that must happen once. The order is that of the guide: the cheapest first. */
+export const effects = {
+  harmless: {
+    label: 'it overwrites, deletes or refreshes: twice is the same as once',
+    scheme: "a handler with delivery: 'at-least-once'",
+    why: 'a transaction, retries and dead letters, but no record, which nobody needs here',
+    page: 'guides/choosing.md#when-you-need-nothing',
+    beware: 'A late message may still overwrite a newer one. If that can happen, choose latest or state.',
+  },
+  sampled: {
+    label: 'it counts or logs, and some of it may be lost',
+    scheme: "a handler with delivery: 'at-most-once'",
+    why: 'acknowledged first, so that nothing is done twice and a crash loses what was running',
+    page: 'guides/semantics.md',
+  },
+  rows: {
+    label: 'it writes rows, and none of the next five says it better',
+    scheme: 'an exactly-once handler, which is the default',
+    why: 'the record of the message and the rows commit in one transaction, or none of them does',
+    page: 'guides/choosing.md#by-situation',
+    example: '01-note-tags',
+  },
+  insert: {
+    label: 'it creates something that has a business key, such as an order number',
+    scheme: 'an exactly-once handler with insertOnce()',
+    why: 'the unique index refuses a second row even if another message says the same',
+    page: 'guides/schemes.md#unique-index',
+    example: '03-transfer-ledger',
+  },
+  state: {
+    label: 'it moves something from state to state, such as an order or a shipment',
+    scheme: 'an exactly-once handler with a state machine',
+    why: 'a message that comes too late or twice under another id finds a state that refuses it',
+    page: 'guides/schemes.md#state-machine',
+    example: '04-order-states',
+  },
+  latest: {
+    label: 'it keeps the newest version, such as a profile or a price',
+    scheme: 'an exactly-once handler with upsertLatest()',
+    why: 'an older message cannot overwrite a newer one',
+    page: 'guides/schemes.md#timestamp',
+    example: '07-profile-by-time',
+  },
+  stock: {
+    label: 'it takes from something that must not fall below zero, such as stock or seats',
+    scheme: 'an exactly-once handler with reserve(), take() and release()',
+    why: 'the condition is part of the update, so that nobody can take what is gone; the record keeps copies out',
+    page: 'guides/schemes.md#precondition',
+    example: '05-stock',
+  },
+  ledger: {
+    label: 'it adds to balances that must be explained, such as money or points',
+    scheme: 'an exactly-once handler with applyEntry() or transfer()',
+    why: 'an entry is unique for its transfer and account, and the balance changes only with a new entry',
+    page: 'guides/schemes.md#unique-index',
+    example: '03-transfer-ledger',
+  },
+  services: {
+    label: 'it does its part, and another service goes on from there',
+    scheme: 'an exactly-once handler that calls publish()',
+    why: 'the next message is stored with the rows and leaves after the commit, always under one id',
+    page: 'guides/outbox.md',
+    example: '11-two-services',
+    beware: 'It may leave twice: the next service needs a record, too.',
+  },
+  'several-databases': {
+    label: 'it changes several databases: all of them, or none',
+    scheme: 'a reservation: try, confirm, cancel (TCC)',
+    why: 'everything is set aside first; then all of it is taken, or all of it given back, whoever dies when',
+    page: 'guides/tcc.md',
+    example: '15-reservation',
+    beware:
+      'If a message touches only one of them, the one of its tenant for example, take sharded() instead: docs/guides/scale.md#shards, examples/14-sharded-tenants.',
+  },
+  'keyed-call': {
+    label: 'it calls a service that takes idempotency keys',
+    scheme: 'intend() and an effect with keyed: true',
+    why: 'the call is decided in the transaction and made after it, always with the same key: once at the provider',
+    page: 'guides/external-calls.md',
+    example: '02-payment',
+  },
+  'probed-call': {
+    label: 'it calls a service without such keys, which can be asked whether something happened',
+    scheme: 'intend() and an effect with a probe',
+    why: 'the provider is asked before a call is repeated whose outcome nobody knows',
+    page: 'guides/external-calls.md',
+    example: '02-payment',
+    beware: 'It is once only if the answer of the provider is final by then.',
+  },
+  'blind-call': {
+    label: 'it calls a service that has neither keys nor answers',
+    scheme: 'intend(): at most once by itself',
+    why: 'a call whose outcome nobody knows waits for a person, and is never repeated or dropped silently',
+    page: 'guides/external-calls.md',
+    example: '02-payment',
+    beware: 'Somebody must look: set an alert for unknown-intents.',
+  },
+} as const satisfies Record<string, Answer>
