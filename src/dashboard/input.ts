@@ -1,4 +1,4 @@
-import type { LetterFilter, LetterSelection, Page } from '../operations/index.ts'
+import type { LetterFilter, LetterSelection, OutgoingPage, Page } from '../operations/index.ts'
 import { Refusal } from './refusal.ts'
 
 /** Larger than any body that somebody edits by hand. */
@@ -41,6 +41,11 @@ export function fieldsOf(query: URLSearchParams, texts: readonly string[], dates
 
 export function pageOf(query: URLSearchParams): Page {
   return { limit: numberFrom(query, 'limit') ?? 50, after: numberFrom(query, 'after') }
+}
+
+/** A page of a queue, whose places are texts. */
+export function placeIn(query: URLSearchParams): OutgoingPage {
+  return { limit: numberFrom(query, 'limit') ?? 50, after: query.get('after') ?? undefined }
 }
 
 export function numberFrom(query: URLSearchParams, name: string): number | undefined {

@@ -41,8 +41,9 @@ export async function findMessages<Tx>(
   const isRunning = new Set(running.map(nameOf))
   const others = records.filter((each) => !isRunning.has(nameOf(each)))
   const atRest = rows.filter((each) => !isRunning.has(nameOf(each)))
-  const inQueues = (await foundInQueues(site.store, filter)).slice(0, limit)
-  return [...[...running, ...others, ...inQueues].filter(({ at }) => isInTime(at, filter)), ...atRest]
+  const inTime = (each: FoundMessage): boolean => isInTime(each.at, filter)
+  const inQueues = (await foundInQueues(site.store, filter)).filter(inTime).slice(0, limit)
+  return [...[...running, ...others].filter(inTime), ...inQueues, ...atRest]
 }
 
 function checkFilter(filter: MessageFilter): void {

@@ -1,6 +1,6 @@
 import type { Cause, Headers, RecordKey } from '../contracts/index.ts'
 import type { DuplicateOfProcess, Pause, RunningCall } from '../facts/index.ts'
-import type { AuditedAction, OutgoingView, Page, Redrive } from './types.ts'
+import type { AuditedAction, OutgoingPage, OutgoingView, Page, Redrive } from './types.ts'
 
 /**
  * - `running`: a process is handling it now.
@@ -115,9 +115,14 @@ export interface MessageOperations {
    * Messages that are running, then those that are known by a record, then those that are parked, in the order in which they were
    * parked. Records are found by `id` or `key` only: there is no index by time or type. Messages in
    * queues of the store and on their way out are listed if they are asked for by `id`, `businessId` or `state`, of each queue and destination
-   * among the 1,000 oldest. The list has ended when a page is empty.
+   * among the 1,000 oldest, on the first page only: `queued` and `outgoing.list` list all of them. The list has ended when a page is empty.
    */
   find(filter?: MessageFilter, page?: Page): Promise<readonly FoundMessage[]>
+  /**
+   * What is in a queue of the store, taken or not, in the order in which it came: 100 by default, at most 1,000 at a time. Looking takes
+   * nothing away from those who read it. The list has ended when a page is empty.
+   */
+  queued(queue: string, page?: OutgoingPage): Promise<readonly OutgoingView[]>
   /** Everything that is known of one message; `undefined` if nothing is. */
   story(id: string): Promise<MessageStory | undefined>
 }

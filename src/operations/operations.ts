@@ -10,6 +10,7 @@ import { letterOperations } from './letters.ts'
 import { messageStory } from './message-story.ts'
 import { noHandlers } from './no-handlers.ts'
 import { outgoingOperations } from './outgoing.ts'
+import { listQueue } from './outgoing-messages.ts'
 import { listProcesses, overview } from './overview.ts'
 import { reservationOperations } from './reservations.ts'
 import { retryOperations } from './retries.ts'
@@ -42,6 +43,7 @@ export function operations<Tx>(store: Store<Tx>, app: Partial<Omit<Site<Tx>, 'st
     handlers: handlerOperations(site),
     messages: {
       find: async (filter, page) => await findMessages(site, filter, page),
+      queued: async (queue, page = {}) => await listQueue(store, queue, page),
       story: async (id) => await messageStory(site, id),
     },
     processes: async () => await listProcesses(site),

@@ -15,18 +15,27 @@ const mostBytes = 4 * 1_048_576
 
 /** One page of what waits for a destination, in the order in which it was published. */
 export async function listOutgoing<Tx>(
-  { name, queue }: Pick<Store<Tx>, 'name' | 'queue'>,
+  store: Pick<Store<Tx>, 'name' | 'queue'>,
   destination: string,
   page: OutgoingPage,
 ): Promise<readonly OutgoingView[]> {
   checkText(destination, 'The destination')
+  return await listQueue(store, outgoingQueue(destination), page)
+}
+
+/** One page of what is in a queue of the store. */
+export async function listQueue<Tx>(
+  { name, queue }: Pick<Store<Tx>, 'name' | 'queue'>,
+  from: string,
+  page: OutgoingPage,
+): Promise<readonly OutgoingView[]> {
+  checkText(from, 'The name of the queue')
   checkOptions(page, ['limit', 'after'], 'The page of a list')
   const { limit = 100, after } = page
   checkWhole(limit, 'limit', 1, mostListed)
   if (after !== undefined) checkPlace(after)
   if (queue?.list === undefined)
     throw new JustonceError('STORE_CANNOT', { message: `${name} cannot show what is in a queue.` })
-  const from = outgoingQueue(destination)
   const listed = await queue.list(from, { limit, after, maxBytes: mostBytes })
   return listed.map((message) => describeQueued(from, message))
 }

@@ -2,6 +2,7 @@ import type { FoundMessage, MessageFilter, MessageState } from '../../operations
 import { UsageError } from '../command.ts'
 import { type Desk, operatorCommand } from '../operator-command.ts'
 import { agoOf, timeOf } from '../output/wording.ts'
+import { queuedText, queuePageFrom, queuePageOptions } from '../queued-text.ts'
 import { pageFrom, pageOptions } from '../selection-options.ts'
 import { nowhereText } from './nowhere-text.ts'
 import { storyText } from './story-text.ts'
@@ -35,8 +36,21 @@ export const messagesCommand = operatorCommand(
     },
     async run(desk) {
       const found = await desk.operations.messages.find(filterOf(desk), pageFrom(desk.given))
-      desk.show(found, () => (found.length === 0 ? 'No message was found.\n' : foundText(desk, found)))
+      const hint = isCut(desk, found) ? onlyFirst : ''
+      desk.show(found, () => (found.length === 0 ? 'No message was found.\n' : foundText(desk, found) + hint))
       return found.length === 0 ? 1 : 0
+    },
+  },
+  {
+    name: 'queued',
+    summary: 'lists everything that is in a queue of the store',
+    takes: ['queue'],
+    options: queuePageOptions,
+    async run(desk) {
+      const [queue = ''] = desk.given.args
+      const queued = await desk.operations.messages.queued(queue, queuePageFrom(desk.given))
+      desk.show(queued, () => (queued.length === 0 ? `Nothing is in ${queue}.\n` : queuedText(desk, queued)))
+      return queued.length === 0 ? 1 : 0
     },
   },
   {
@@ -98,6 +112,15 @@ function filterOf({ given }: Desk): MessageFilter {
     since: given.date('since'),
     before: given.date('before'),
   }
+}
+
+const onlyFirst =
+  'These are only the first. messages queued lists a whole queue, and outgoing list --waiting what waits for a destination.\n'
+
+/** Queues are not in pages here: what did not fit would be missed without a word. */
+function isCut({ given }: Desk, found: readonly FoundMessage[]): boolean {
+  const isQueue = ['queued', 'outgoing'].includes(given.text('state') ?? '')
+  return isQueue && found.length >= pageFrom(given).limit
 }
 
 export function foundText(desk: Pick<Desk, 'table'>, found: readonly FoundMessage[]): string {

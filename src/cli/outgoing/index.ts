@@ -5,7 +5,7 @@ import { type Desk, operatorCommand } from '../operator-command.ts'
 import type { GivenOptions } from '../options.ts'
 import { agoOf, counted, spanOf, timeOf } from '../output/wording.ts'
 import { parkedText } from '../parked-actions.ts'
-import { pageOptions } from '../selection-options.ts'
+import { queuedText, queuePageFrom, queuePageOptions } from '../queued-text.ts'
 
 export const outgoingCommand = operatorCommand(
   { name: 'outgoing', summary: 'shows published messages that have not left, and sends refused ones again' },
@@ -32,8 +32,7 @@ export const outgoingCommand = operatorCommand(
     name: 'list',
     summary: 'lists messages that leave later, that wait for a destination, or that it has refused for good',
     options: {
-      limit: pageOptions.limit,
-      after: { kind: 'text', value: 'place', text: 'continues after this place of the list' },
+      ...queuePageOptions,
       waiting: { kind: 'text', value: 'destination', text: 'lists what waits for this destination' },
       refused: {
         kind: 'text',
@@ -114,24 +113,7 @@ function placeFrom(given: GivenOptions): number {
 }
 
 async function showWaiting(desk: Desk, destination: string): Promise<number> {
-  const page = { limit: desk.given.number('limit') ?? 50, after: desk.given.text('after') }
-  const waiting = await desk.operations.outgoing.list(destination, page)
-  desk.show(waiting, () =>
-    waiting.length === 0
-      ? `Nothing waits for ${destination}.\n`
-      : desk.table(waiting, [
-          { title: 'place', of: ({ place }) => place },
-          { title: 'id', of: ({ id }) => id, cut: true },
-          { title: 'type', of: ({ type }) => type, cut: true, spare: true },
-          { title: 'tries', of: ({ attempts }) => attempts },
-          {
-            title: 'published',
-            of: ({ publishedAt }) => timeOf(publishedAt),
-            short: ({ publishedAt }) => agoOf(publishedAt),
-          },
-          { title: 'by', of: ({ causedBy }) => causedBy?.handler, cut: true },
-          { title: 'for', of: ({ causedBy }) => causedBy?.key, cut: true },
-        ]),
-  )
+  const waiting = await desk.operations.outgoing.list(destination, queuePageFrom(desk.given))
+  desk.show(waiting, () => (waiting.length === 0 ? `Nothing waits for ${destination}.\n` : queuedText(desk, waiting)))
   return 0
 }

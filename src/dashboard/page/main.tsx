@@ -13,6 +13,7 @@ import { LettersPage } from './views/letters.tsx'
 import { MessagesPage } from './views/messages.tsx'
 import { OutgoingPage } from './views/outgoing.tsx'
 import { OverviewPage } from './views/overview.tsx'
+import { QueuePage } from './views/queued.tsx'
 import { RedrivePage } from './views/redrives.tsx'
 import { SchedulesPage } from './views/schedules.tsx'
 import { StoryPage } from './views/story.tsx'
@@ -27,6 +28,7 @@ const pages: Readonly<Record<string, (props: { readonly query: URLSearchParams }
   redrive: RedrivePage,
   waiting: WaitingPage,
   outgoing: OutgoingPage,
+  queue: QueuePage,
   intents: IntentsPage,
   intent: IntentPage,
   handlers: HandlersPage,
@@ -43,6 +45,7 @@ const titles: Readonly<Record<string, string>> = {
   redrive: 'Redrive',
   waiting: 'Waiting',
   outgoing: 'Outgoing',
+  queue: 'Queue',
   intents: 'Intents',
   intent: 'Intent',
   handlers: 'Handlers',

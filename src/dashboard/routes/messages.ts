@@ -1,5 +1,5 @@
 import type { MessageFilter } from '../../operations/index.ts'
-import { fieldsOf, pageOf } from '../input.ts'
+import { fieldsOf, pageOf, placeIn } from '../input.ts'
 import type { Route } from '../route.ts'
 import { withoutResult } from './monitoring.ts'
 
@@ -13,6 +13,15 @@ export const messageRoutes: readonly Route[] = [
     async run({ operations, query }) {
       const filter = fieldsOf(query, texts, ['since', 'before']) as MessageFilter
       return await operations.messages.find(filter, pageOf(query))
+    },
+  },
+  {
+    method: 'GET',
+    path: 'api/messages/queued',
+    needs: 'read',
+    async run({ operations, query, shown }) {
+      const queued = await operations.messages.queued(query.get('queue') ?? '', placeIn(query))
+      return queued.map((message) => shown.outgoing(message))
     },
   },
   {

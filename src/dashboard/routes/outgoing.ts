@@ -1,6 +1,6 @@
 import { isOutgoing } from '../../encoding/outgoing-queue.ts'
 import type { DelayedFilter } from '../../operations/index.ts'
-import { fieldsOf, numberFrom, pageOf } from '../input.ts'
+import { fieldsOf, pageOf, placeIn } from '../input.ts'
 import type { Route } from '../route.ts'
 
 /** Messages that were published and have not left. Those that a destination has refused for good are dead letters. */
@@ -39,8 +39,7 @@ export const outgoingRoutes: readonly Route[] = [
     path: 'api/outgoing/waiting',
     needs: 'read',
     async run({ operations, query, shown }) {
-      const page = { limit: numberFrom(query, 'limit') ?? 50, after: query.get('after') ?? undefined }
-      const waiting = await operations.outgoing.list(query.get('destination') ?? '', page)
+      const waiting = await operations.outgoing.list(query.get('destination') ?? '', placeIn(query))
       return waiting.map((message) => shown.outgoing(message))
     },
   },

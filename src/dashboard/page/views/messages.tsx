@@ -67,6 +67,12 @@ export function MessagesPage({ query }: { readonly query: URLSearchParams }) {
           { title: 'why', isWide: true, cell: ({ reason, error: said }) => <ErrorText text={said ?? reason} /> },
         ]}
       />
+      {(filter.state === 'queued' || filter.state === 'outgoing') && (rows?.length ?? 0) >= size && (
+        <p class="muted">
+          These are only the first. The overview leads to everything in a queue, and Outgoing to everything that waits
+          for a destination.
+        </p>
+      )}
       <Pager path="messages" query={{ ...filter, ...given(query, ['after']) }} rows={rows} size={size} />
     </>
   )

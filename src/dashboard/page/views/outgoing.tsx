@@ -3,18 +3,20 @@ import { post } from '../api.ts'
 import { count, span } from '../format.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Pager } from '../parts/pager.tsx'
-import { Code, MessageLink, Panel, Time, Trouble } from '../parts/small.tsx'
+import { Code, Panel, Time, Trouble } from '../parts/small.tsx'
 import { Table } from '../parts/table.tsx'
 import { given, link } from '../route.ts'
 import { useMay } from '../session.ts'
 import { useAsked } from '../use-asked.ts'
-import type { Delayed, Outgoing, OutgoingRow } from '../wire.ts'
+import type { Delayed, Outgoing } from '../wire.ts'
+import { QueuedMessages } from './queued.tsx'
 import { RedriveDialog } from './redrive-dialog.tsx'
 
 const size = 50
 
 export function OutgoingPage({ query }: { readonly query: URLSearchParams }) {
   const { data, error } = useAsked<Outgoing>('outgoing', {}, 5_000)
+  const destination = query.get('destination')
   return (
     <>
       <header class="page-head">
@@ -42,7 +44,15 @@ export function OutgoingPage({ query }: { readonly query: URLSearchParams }) {
         </Panel>
         <Refused rows={data?.refused} />
       </div>
-      {query.get('destination') && <WaitingMessages {...given(query, ['destination', 'place'])} />}
+      {destination && (
+        <QueuedMessages
+          title={`Waiting for ${destination}`}
+          path="outgoing/waiting"
+          page="outgoing"
+          query={{ destination }}
+          after={query.get('place') ?? undefined}
+        />
+      )}
       <DelayedMessages after={given(query, ['after'])} />
     </>
   )
@@ -77,46 +87,6 @@ function Refused({ rows }: { readonly rows: Outgoing['refused'] | undefined }) {
         ]}
       />
       {opened !== undefined && <RedriveDialog selection={{ handler: opened }} close={() => setOpened(undefined)} />}
-    </Panel>
-  )
-}
-
-/** What waits for one destination. Looking takes nothing away from those who send. */
-function WaitingMessages({
-  destination = '',
-  place: after,
-}: {
-  readonly destination?: string
-  readonly place?: string
-}) {
-  const asked = { destination, limit: size, ...(after !== undefined && { after }) }
-  const { data, error } = useAsked<readonly OutgoingRow[]>('outgoing/waiting', asked, 10_000)
-  const last = data?.at(-1)?.place
-  return (
-    <Panel title={`Waiting for ${destination}`}>
-      <Trouble error={error} />
-      <Table
-        label={`Waiting for ${destination}`}
-        rows={data}
-        keyOf={({ place, id }) => `${place} ${id}`}
-        empty="Nothing waits for it."
-        columns={[
-          { title: 'message', cell: ({ id }) => <MessageLink id={id} /> },
-          { title: 'type', cell: ({ type }) => <Code text={type} /> },
-          { title: 'about', cell: ({ businessId }) => <Code text={businessId} /> },
-          { title: 'published by', cell: ({ causedBy }) => <Code text={causedBy?.handler} /> },
-          { title: 'for', isWide: true, cell: ({ causedBy }) => causedBy?.key && <MessageLink id={causedBy.key} /> },
-          { title: 'attempts', isNumber: true, cell: ({ attempts }) => count(attempts) },
-          { title: 'published', cell: ({ publishedAt }) => <Time at={publishedAt} /> },
-        ]}
-      />
-      {data?.length === size && last !== undefined && (
-        <nav class="pager" aria-label="Pages of what waits">
-          <a class="button" href={link('outgoing', { destination, place: last })}>
-            Next page
-          </a>
-        </nav>
-      )}
     </Panel>
   )
 }

@@ -109,7 +109,7 @@ function Waits({ overview }: { readonly overview: Overview | undefined }) {
           {Object.entries(queues).map(([name, each]) => (
             <Line
               key={`q${name}`}
-              href={link('messages', { state: 'queued', handler: `queue:${name}` })}
+              href={link('queue', { queue: name })}
               label={`In queue ${name}`}
               value={each.ready + each.hidden}
               oldestMs={each.oldestMs}
