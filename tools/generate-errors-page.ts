@@ -15,7 +15,7 @@ export function renderErrorsPage(catalog: Catalog): string {
   return [
     '# Errors\n',
     `<!-- Generated from src/errors/*-catalog.ts by tools/generate-errors-page.ts; edit those, not this page. -->\n`,
-    'Every error is a [`JustonceError`](api/justonce.md#class-justonceerror); its `code` is one of these.\n',
+    'Every error is a [`JustonceError`](api/justonce.md#class-justonceerror); its `code` is one of these, and its `page` leads to its section.\n',
     ...sections,
   ].join('\n')
 }

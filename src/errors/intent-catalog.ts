@@ -37,7 +37,8 @@ export const intentCatalog = {
     fix: 'Pass the signal on to what is called, or raise timeoutMs of the effect.',
   },
   RESERVATION_UNDER_WAY: {
-    title: 'A reservation has begun, so its intent cannot be resolved like this: nobody would end what is set aside for it',
+    title:
+      'A reservation has begun, so its intent cannot be resolved like this: nobody would end what is set aside for it',
     fix: "To give up one that is not decided, resolve it as 'discarded': everything is cancelled then. One that is to be confirmed goes on until it is.",
   },
   INTENT_NOT_FOUND: {

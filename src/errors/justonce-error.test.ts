@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
 import { catalog, type ErrorCode } from './catalog.ts'
 import { isJustonceError, JustonceError } from './justonce-error.ts'
@@ -11,15 +12,23 @@ test('the message says what happened and what to do', () => {
   expect(error).toBeInstanceOf(Error)
 })
 
+test('it names the page that explains it, which has a section with that name', () => {
+  for (const code of Object.keys(catalog) as ErrorCode[]) {
+    const [path, section] = new JustonceError(code, { message: 'x' }).page.split('#') as [string, string]
+    const headings = [...readFileSync(path, 'utf8').matchAll(/^## (.*)$/gm)].map(([, title]) => title?.toLowerCase())
+    expect(headings).toContain(section)
+  }
+})
+
 test('JSON keeps what it says', () => {
   const error = new JustonceError('POOL_TOO_SMALL', {
     message: 'x',
     cause: new Error('why'),
     details: { connections: 1 },
   })
-  const { name, code, message } = error
+  const { name, code, message, page } = error
   const json = JSON.parse(JSON.stringify({ error })) as unknown
-  expect(json).toEqual({ error: { name, code, message, details: { connections: 1 }, cause: 'Error: why' } })
+  expect(json).toEqual({ error: { name, code, message, page, details: { connections: 1 }, cause: 'Error: why' } })
 })
 
 test('without a cause there is none', () => {

@@ -12,12 +12,15 @@ export interface JustonceErrorOptions {
 /** Every error that justonce itself raises. Recognise it by `code`; the message says what happened and what to do. */
 export class JustonceError extends Error {
   readonly code: ErrorCode
+  /** The section of the docs that explains it: `docs/reference/errors.md#store_full`, in the package and in its repository. */
+  readonly page: string
   readonly details: Readonly<Record<string, unknown>>
 
   constructor(code: ErrorCode, options: JustonceErrorOptions) {
     super(`${options.message} ${catalog[code].fix}`, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'JustonceError'
     this.code = code
+    this.page = `docs/reference/errors.md#${code.toLowerCase()}`
     this.details = options.details ?? {}
     Object.defineProperty(this, brand, { value: true })
   }
@@ -27,11 +30,12 @@ export class JustonceError extends Error {
     readonly name: string
     readonly code: ErrorCode
     readonly message: string
+    readonly page: string
     readonly details: object
     readonly cause?: string
   } {
-    const { name, code, message, details, cause } = this
-    return { name, code, message, details, ...(cause !== undefined && { cause: String(cause) }) }
+    const { name, code, message, page, details, cause } = this
+    return { name, code, message, page, details, ...(cause !== undefined && { cause: String(cause) }) }
   }
 }
 
