@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Handler } from '../handler.ts'
 import type { Run, Work } from '../items.ts'
+import { affinityOf } from '../order/chain.ts'
 import { type Execution, planExecutions, split } from './executions.ts'
 
 type Kind = 'each' | 'batch'
@@ -61,7 +62,7 @@ test('messages of a lane go in order of arrival, whatever their keys', () => {
   ).toEqual(['a(2)', 'a(4)', 'a(5)', 'a(1)', 'a(3)'])
 })
 
-test('in a lane, too, a batch handler gets all its messages in one call, and another type of a key waits behind it', () => {
+test('in a lane, another type waits behind a batch handler and before one, whatever the keys', () => {
   const [paid, cancelled] = [
     { type: 'paid', lane: 'p' },
     { type: 'cancelled', lane: 'p' },
@@ -69,11 +70,13 @@ test('in a lane, too, a batch handler gets all its messages in one call, and ano
   expect(
     plan(
       work('1', [all], { ...paid, key: 'k' }),
-      work('2', [a], { ...cancelled, key: 'k' }),
-      work('3', [all], { ...paid, key: 'l' }),
-      work('4', [all], { ...paid, key: 'k' }),
+      work('2', [all], { ...paid, key: 'l' }),
+      work('3', [a], { ...cancelled, key: 'm' }),
+      work('4', [a], cancelled),
+      work('5', [all], paid),
+      work('6', [all], { ...paid, lane: 'q' }),
     ),
-  ).toEqual(['all(1 3)', 'a(2)', 'all(4)'])
+  ).toEqual(['all(1 2 6)', 'a(3)', 'a(4)', 'all(5)'])
 })
 
 test('a batch handler gets all its messages in one call', () => {
@@ -108,19 +111,22 @@ test('other keys do not wait for it', () => {
   ).toEqual(['a(2)', 'all(1)'])
 })
 
-test('every run is in the plan once; handlers of a message keep their order, and so do messages of a key', () => {
+test('every run is in the plan once; handlers of a message keep their order, and so do messages of a lane or key', () => {
   const types: Record<string, readonly Handler[]> = { one: [a, all, b], two: [c], three: [more] }
-  const arrival = fc.record({ type: fc.constantFrom('one', 'two', 'three'), key: fc.constantFrom('x', 'y', undefined) })
+  const some = fc.constantFrom('x', 'y', undefined)
+  const arrival = fc.record({ type: fc.constantFrom('one', 'two', 'three'), key: some, lane: some })
   fc.assert(
     fc.property(fc.array(arrival, { maxLength: 12 }), (arrivals) => {
-      const works = arrivals.map(({ type, key }, index) => work(String(index), types[type] ?? [], { key, type }))
+      const works = arrivals.map(({ type, ...where }, index) =>
+        work(String(index), types[type] ?? [], { ...where, type }),
+      )
       const order = planExecutions(works).flatMap(({ runs }) => runs)
       expect(new Set(order).size).toBe(order.length)
       expect(order.length).toBe(works.flatMap(({ runs }) => runs).length)
       for (const { runs } of works) expect(runs.map((run) => order.indexOf(run)).every(isGrowing)).toBe(true)
       for (const key of ['x', 'y']) {
         const firsts = works
-          .filter(({ delivery }) => delivery.message.key === key)
+          .filter(({ delivery }) => affinityOf(delivery) === key)
           .map(({ runs }) => order.indexOf(runs[0] as Run<unknown>))
         expect(firsts.every(isGrowing)).toBe(true)
       }

@@ -13,7 +13,7 @@ interface Level<Tx> {
   readonly batches: Map<Handler<Tx>, Run<Tx>[]>
 }
 
-/** Where the previous message of a key was placed. One of the same type joins it; one of another type goes after it. */
+/** Where the previous message of a lane, or of a key, was placed. One of the same type joins it; one of another type goes after it. */
 interface Placed {
   readonly type: string | undefined
   readonly begin: number
@@ -23,14 +23,15 @@ interface Placed {
 /**
  * The calls of a batch, in the order in which they are made. Messages are sorted by lane or else by key, and by arrival within it:
  * batches that touch rows in the same order do not deadlock. The handlers of a message keep their order. Whatever
- * follows a batch handler, in its message or in its key, waits until that handler has received all its messages.
+ * follows a batch handler, in its message, lane or key, waits until that handler has received all its messages.
  */
 export function planExecutions<Tx>(works: readonly Work<Tx>[]): Execution<Tx>[] {
   const levels: Level<Tx>[] = []
   const placed = new Map<string, Placed>()
   for (const work of inOrder(works)) {
-    const { key, type } = work.delivery.message
-    const before = key === undefined ? undefined : placed.get(key)
+    const { type } = work.delivery.message
+    const affinity = affinityOf(work.delivery)
+    const before = affinity === undefined ? undefined : placed.get(affinity)
     const begin = before === undefined ? 0 : before.type === type ? before.begin : before.end
     let level = begin
     for (const run of work.runs) {
@@ -45,7 +46,7 @@ export function planExecutions<Tx>(works: readonly Work<Tx>[]): Execution<Tx>[] 
       else gathered.push(run)
       level++
     }
-    if (key !== undefined) placed.set(key, { type, begin, end: level })
+    if (affinity !== undefined) placed.set(affinity, { type, begin, end: level })
   }
   return levels.flatMap(({ each, batches }) => [...each, ...[...batches].map(([handler, runs]) => ({ handler, runs }))])
 }

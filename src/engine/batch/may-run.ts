@@ -11,6 +11,8 @@ export interface Permits<Tx> {
   timeIsUp(run: Run<Tx>): boolean
   /** Everything before it is committed and acknowledged, so at-most-once handlers run now. */
   readonly isAfterAck?: boolean
+  /** The batch moves positions in the store, so messages of a partition do not interleave. */
+  readonly movesPositions?: boolean
   /** Names of handlers that have succeeded in this batch. Only this batch may rely on that until it commits. */
   readonly wentWell: Set<string>
 }

@@ -86,6 +86,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, feed: Feed, given: Ba
       order: isThenable(locked) ? await locked : locked,
       timeIsUp: overrun(engine, batch),
       wentWell: new Set<string>(),
+      movesPositions: batch.moves !== undefined,
     }
 
     // Waiting for the turn is no overhead of this batch: it is the time that the calls of others take.

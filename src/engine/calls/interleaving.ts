@@ -1,8 +1,10 @@
 import { isJustonceError } from '../../errors/index.ts'
 import type { Execution } from '../batch/executions.ts'
+import type { Permits } from '../batch/may-run.ts'
 import { RolledBack, unwrapped } from '../batch/rolled-back.ts'
 import type { Engine } from '../engine.ts'
 import type { Handler } from '../handler.ts'
+import { partitionId } from '../positions/partition-moves.ts'
 
 /** Calls that may mix their statements, as chains that each keep their order, and the calls that run one after the other. */
 export interface Divided<Tx> {
@@ -21,15 +23,24 @@ export class Interleaving<Tx> {
   /** Handlers that did what would affect the others. They run one after the other until the process ends. */
   readonly #refused = new Set<string>()
 
-  /** A chain interleaves if all of its calls may. With fewer than two chains there is nothing to interleave. */
-  divide({ store }: Pick<Engine<Tx>, 'store'>, executions: readonly Execution<Tx>[]): Divided<Tx> {
+  /**
+   * A chain interleaves if all of its calls may. With fewer than two chains there is nothing to interleave. Only positions in the store
+   * make one chain of a partition: otherwise a handler that interleaves has agreed that messages of different keys mix.
+   */
+  divide(
+    { store }: Pick<Engine<Tx>, 'store'>,
+    executions: readonly Execution<Tx>[],
+    { movesPositions = false }: Pick<Permits<Tx>, 'movesPositions'> = {},
+  ): Divided<Tx> {
     const sequential: Divided<Tx> = { chains: [], inTurn: executions }
     if (store.capabilities.interleaves !== true || !executions.some((each) => this.#allows(each.handler)))
       return sequential
     const held = new Set<string | number>()
     const chains = new Map<string | number, Execution<Tx>[]>()
     for (const execution of executions) {
-      const ids = execution.runs.map(({ delivery, first }) => delivery.message.key ?? first)
+      const ids = execution.runs.map(({ delivery, first }) => {
+        return movesPositions ? partitionId(delivery) : (delivery.message.key ?? first)
+      })
       if (!this.#allows(execution.handler)) for (const id of ids) held.add(id)
       // A batch handler is in many chains, and never interleaves.
       for (const id of ids) {

@@ -16,7 +16,7 @@ export async function runTogether<Tx>(
   outcomes: Outcomes,
   permits: Permits<Tx>,
 ): Promise<void> {
-  const { chains, inTurn } = engine.interleaving.divide(engine, executions)
+  const { chains, inTurn } = engine.interleaving.divide(engine, executions, permits)
   if (chains.length > 0) await mixed(engine, tx, chains, outcomes, permits)
   let isFirst = chains.length === 0
   for (const execution of inTurn) {
@@ -127,7 +127,7 @@ export async function runInParts<Tx>(
     isEmpty = false
     let running: Execution<Tx> | undefined
     try {
-      const { chains, inTurn } = engine.interleaving.divide(engine, open)
+      const { chains, inTurn } = engine.interleaving.divide(engine, open, permits)
       if (chains.length > 0) {
         isFirst = false
         await mixed(engine, tx, chains, outcomes, permits, begins)

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { later, note, write } from '../../../test/app/open-app.ts'
 import { openEngine } from '../../../test/app/open-engine.ts'
@@ -245,4 +246,17 @@ test('behind a breaker a partition waits in order', async () => {
   expect(report.again).toEqual([])
   expect(await stored()).toBe('1')
   expect(await countParked(store)).toBe(1)
+})
+
+test('messages of a partition whose position is kept do not mix, even if their handler interleaves; other partitions do', async () => {
+  const { on, take, deliver } = await openConsumer()
+  const order: string[] = []
+  on('note.created', { name: 'tag-note', interleave: true }, async ({ id }) => {
+    order.push(`${id} begins`)
+    await setImmediate()
+    order.push(`${id} ends`)
+  })
+  await take(deliver('m1', [0, 1]), deliver('m2', [1, 2]), deliver('n1', [0, 1], { partition: '1' }))
+  expect(order.filter((step) => step.startsWith('m'))).toEqual(['m1 begins', 'm1 ends', 'm2 begins', 'm2 ends'])
+  expect(order.indexOf('n1 begins')).toBeLessThan(order.indexOf('m1 ends'))
 })

@@ -31,9 +31,9 @@ export function onInterleaving(mistake: Mistake): Program {
 const { prototype } = Interleaving as { prototype: Interleaving<Tx> }
 const { divide, rolledBackBy, run } = prototype
 const lastOf = new WeakMap<object, { mistake: Mistake; latest: FailedCall<Tx>['execution']['runs'] }>()
-prototype.divide = function (engine, executions) {
+prototype.divide = function (engine, executions, permits) {
   const mistake = mistaken.get(engine.store)
-  return mistake?.divide?.({ executions }) ?? divide.call(this, engine, executions)
+  return mistake?.divide?.({ executions }) ?? divide.call(this, engine, executions, permits)
 }
 prototype.run = function (engine, chains, call) {
   const mistake = mistaken.get(engine.store)
