@@ -1,3 +1,4 @@
+import { JustonceError } from '../errors/index.ts'
 import { type Changes, oneOf, type Table, type Where } from './sql/conditions.ts'
 import type { Row } from './sql/runner.ts'
 import { changeIf } from './update-if.ts'
@@ -60,6 +61,9 @@ export interface StateMachine<States extends Readonly<Record<string, readonly st
   ): Promise<Transition<(keyof States & string) | Target<States>>>
 }
 
+/** Each state must be named, also one that leads nowhere: a target that is no state is a misspelt one. */
+type Moves<States> = { readonly [State in keyof States]: readonly (keyof States & string)[] }
+
 type Target<States extends Readonly<Record<string, readonly string[]>>> = States[keyof States][number]
 
 /**
@@ -70,11 +74,12 @@ type Target<States extends Readonly<Record<string, readonly string[]>>> = States
  * await orders.move(tx, { id }, 'paid')
  * ```
  */
-export function stateMachine<const States extends Readonly<Record<string, readonly string[]>>>(
+export function stateMachine<const States extends Moves<States> & Readonly<Record<string, readonly string[]>>>(
   table: Table,
   states: States,
   { column = 'state' }: { readonly column?: string } = {},
 ): StateMachine<States> {
+  checkTargets(states)
   const from = (to: string): (keyof States & string)[] =>
     Object.keys(states).filter((state) => states[state]?.includes(to))
   return {
@@ -82,5 +87,15 @@ export function stateMachine<const States extends Readonly<Record<string, readon
     async move(tx, where, to, set = {}) {
       return (await transition<string>(tx, table, where, { column, from: from(to), to, set })) as never
     },
+  }
+}
+
+function checkTargets(states: Readonly<Record<string, readonly string[]>>): void {
+  for (const [state, targets] of Object.entries(states)) {
+    const unknown = targets.find((target) => !Object.hasOwn(states, target))
+    if (unknown === undefined) continue
+    throw new JustonceError('OPTION_INVALID', {
+      message: `${state} leads to ${unknown}, which is no state. States are ${Object.keys(states).join(', ')}; name one that leads nowhere as ${unknown}: [].`,
+    })
   }
 }
