@@ -1,7 +1,13 @@
-/** Takes the amount of every delivery from the stock. */
+import { arrivals } from './arrivals.ts'
+
+/** Takes the amount of every order from the stock, and puts that of every cancelled one back. */
 export function naive(): string {
   let free = 10
-  const arrivals = ['o1', 'o1', 'o2', 'o2', 'o3', 'o3']
-  for (const _ of arrivals) free -= 4
-  return `${free} free`
+  let lowest = free
+  for (const { type, body } of arrivals.flatMap((each) => [each, each])) {
+    if (type === 'order.placed') free -= body.amount
+    if (type === 'order.cancelled') free += body.amount
+    lowest = Math.min(lowest, free)
+  }
+  return `${lowest} free, and later ${free}`
 }

@@ -1,5 +1,5 @@
 import { PermanentError, participantIn } from 'justonce'
-import { release, reserve, take } from 'justonce/patterns'
+import { type Moved, release, reserve, take } from 'justonce/patterns'
 import { sqliteStore } from 'justonce/sqlite'
 
 export interface Order {
@@ -20,12 +20,17 @@ export async function openService(name: string, free: number) {
       const set = await reserve(tx, 'amounts', { name }, { amount: body.count })
       if (set.kind !== 'moved') throw new PermanentError(`not enough ${name}`) // then everybody cancels
     },
-    confirm: (tx, { body }) => take(tx, 'amounts', { name }, { amount: body.count }),
-    cancel: (tx, { body }) => release(tx, 'amounts', { name }, { amount: body.count }),
+    confirm: async (tx, { body }) => mustHaveMoved(await take(tx, 'amounts', { name }, { amount: body.count })),
+    cancel: async (tx, { body }) => mustHaveMoved(await release(tx, 'amounts', { name }, { amount: body.count })),
   })
   const left = async () => {
     const [row] = await store.transaction(async (tx) => tx.prepare('select free, held from amounts').all())
     return `${row?.free} ${name} (${row?.held} set aside)`
   }
   return { store, participant, left }
+}
+
+/** What was set aside is there, unless somebody else has changed the row. Then nothing was taken, and it is not confirmed. */
+function mustHaveMoved({ kind }: Moved): void {
+  if (kind !== 'moved') throw new Error(`What was set aside is ${kind}.`)
 }
