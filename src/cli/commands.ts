@@ -14,6 +14,7 @@ import { migrateCommand } from './migrate/index.ts'
 import { newEpochCommand } from './new-epoch/index.ts'
 import { outgoingCommand } from './outgoing/index.ts'
 import { proveCommand } from './prove/index.ts'
+import { reservationsCommand } from './reservations/index.ts'
 import { retentionCommand } from './retention/index.ts'
 import { schedulesCommand } from './schedules/index.ts'
 import { statusCommand } from './status/index.ts'
@@ -29,6 +30,7 @@ export const commands: readonly Command[] = [
   waitingCommand,
   outgoingCommand,
   intentsCommand,
+  reservationsCommand,
   schedulesCommand,
   handlersCommand,
   auditCommand,

@@ -6,8 +6,8 @@ import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { checkFlag, checkOptions, JustonceError } from '../errors/index.ts'
 import { databaseNow } from '../facts/index.ts'
 import { keepAudit } from './audit.ts'
+import { checkIntentKey } from './intent-key.ts'
 import type { IntentCounts, IntentKey, IntentOperations, IntentState, IntentView } from './intent-types.ts'
-import { checkText } from './letter-filter.ts'
 import { mostBytes } from './pages.ts'
 import { readableBody } from './readable-body.ts'
 import { encodedResult, type Resolution, settleByHand } from './resolve-intent.ts'
@@ -171,13 +171,4 @@ async function resolve<Tx>(
   if (!isOurs)
     throw new JustonceError('INTENT_NOT_FOUND', { message: `${named} was changed by somebody else meanwhile.` })
   site.changed({ kind: 'intent-resolved' })
-}
-
-function checkIntentKey(given: IntentKey): IntentKey {
-  if (typeof given !== 'object' || given === null)
-    throw new JustonceError('OPTION_INVALID', { message: `${String(given)} is not { effect, key }.` })
-  const { effect, key } = given
-  checkText(effect, 'effect')
-  checkText(key, 'key')
-  return { effect, key }
 }

@@ -1,6 +1,6 @@
 import type { Cause, Headers, InboxRecord, QueueCount, RecordKey } from '../contracts/index.ts'
 import type { ReservationState } from '../facts/index.ts'
-import type { IntentOperations } from './intent-types.ts'
+import type { IntentKey, IntentOperations } from './intent-types.ts'
 import type { MessageOperations } from './message-types.ts'
 import type { AlertView, HandlerOperations, Overview, OverviewOptions, ProcessView } from './monitoring-types.ts'
 
@@ -361,8 +361,11 @@ export interface ScheduleOperations {
 export interface ReservationOperations {
   /** Those that changed last come first. */
   list(limit?: number): Promise<readonly ReservationView[]>
-  /** `id` is the idempotency key of its intent. */
-  get(id: string): Promise<ReservationView | undefined>
+  /**
+   * By its name and the key that was given to `intend`, or by the idempotency key of its intent. Of those that have ended, the 1,000
+   * that changed last are found by name and key. `undefined` if it has not begun.
+   */
+  get(which: IntentKey | string): Promise<ReservationView | undefined>
 }
 
 /** Where a reservation stands: its decision, and the state of each participant. */

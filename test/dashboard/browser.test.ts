@@ -142,6 +142,16 @@ describe.skipIf(!available.available)('the page in a browser', { timeout: 60_000
     expect(await scene.app.operations.audit(1)).toMatchObject([{ action: 'resolve', by: 'ana' }])
   })
 
+  test('a reservation shows what is set aside for it, and can be cancelled, but not called done', async () => {
+    const page = await openPage()
+    await page.goto(`${scene.url}#/intent?effect=reserve-order&key=order-r`)
+    await page.getByText('stock trying, credit reserved').waitFor()
+    expect(await page.getByRole('button', { name: 'It happened' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Cancel …' }).click()
+    await page.getByText('What its participants have set aside is given back.').waitFor()
+    await look(page, 'cancel-reservation')
+  })
+
   test('a handler is paused and resumed', async () => {
     const page = await openPage()
     await page.goto(`${scene.url}#/handlers`)

@@ -1,5 +1,5 @@
 import { serveDashboard } from '../../src/dashboard/index.ts'
-import { justonce, messages, none, PermanentError, uuidv7 } from '../../src/index.ts'
+import { justonce, messages, none, type Participant, PermanentError, uuidv7 } from '../../src/index.ts'
 import { memoryStore, memoryTransport } from '../../src/memory.ts'
 
 interface Order {
@@ -27,6 +27,7 @@ export async function openScene() {
   let hasStock = false
   app.on('order.placed', 'reserve-stock', async ({ body }, { intend }) => {
     if (body.country === 'xx') await intend('courier.book', { order: body.order }, { key: body.order })
+    if (body.country === 'yy') await intend('reserve-order', { order: body.order }, { key: body.order })
   })
   app.on('order.paid', { name: 'write-invoice', retry: { backoff: none }, breaker: false }, ({ id, body }) => {
     if (body.country === '??') throw new PermanentError(`Unknown country "${body.country}" of ${id}`)
@@ -45,6 +46,9 @@ export async function openScene() {
       throw new Error('socket hang up')
     },
   })
+  const credit: Participant = { try() {}, confirm() {}, cancel() {} }
+  const away = () => Promise.reject(new Error('connect ECONNREFUSED stock:5432'))
+  app.reservation('reserve-order', { participants: { stock: { ...credit, try: away }, credit }, timeoutMs: 3_600_000 })
   app.schedule('nightly-report', { cron: '0 3 * * *', timeZone: 'UTC', type: 'report.due', body: {} })
   await app.start()
   const paid = Array.from({ length: 120 }, (_, n) => ({
@@ -53,10 +57,10 @@ export async function openScene() {
     body: { order: `order-${n}`, amount: n, country: n % 40 === 39 ? '??' : 'de' },
     headers: { traceparent: '00-4bf92f', authorization: 'Bearer abc', ...(n === 7 && { 'x-note': markup }) },
   }))
-  const placed = ['order-a', 'order-b'].map((order) => ({
+  const placed = (['order-a', 'order-b', 'order-r'] as const).map((order) => ({
     id: uuidv7(),
     type: 'order.placed' as const,
-    body: { order, amount: 5, country: 'xx' },
+    body: { order, amount: 5, country: order === 'order-r' ? 'yy' : 'xx' },
   }))
   transport.send([...paid, ...placed])
   await transport.idle()

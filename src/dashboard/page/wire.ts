@@ -54,7 +54,11 @@ export type Group = Wire<operations.CountedGroup>
 export type Preview = Wire<operations.RedrivePreview>
 export type RedriveStatus = Wire<operations.RedriveStatus>
 export type IntentRow = Wire<Omit<IntentView, 'payload' | 'errors'>> & { readonly error?: string }
-export type Intent = Wire<Omit<IntentView, 'payload'>> & { readonly payload: ShownBody }
+export type Intent = Wire<Omit<IntentView, 'payload'>> & {
+  readonly payload: ShownBody
+  /** If it is a reservation that has begun. */
+  readonly reservation?: Wire<operations.ReservationView>
+}
 export type IntentCounts = Wire<Counts>
 export type Delayed = Wire<Omit<operations.DelayedMessage, 'body'>> & { readonly body: ShownBody }
 export type Schedule = Wire<operations.ScheduleStatus>

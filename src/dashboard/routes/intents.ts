@@ -35,7 +35,9 @@ export const intentRoutes: readonly Route[] = [
     async run({ operations, query, shown }) {
       const key = { effect: query.get('effect') ?? '', key: query.get('key') ?? '' }
       const intent = await operations.intents.get(key)
-      return intent && shown.intent(intent)
+      if (intent === undefined) return undefined
+      const reservation = await operations.reservations.get(intent.idempotencyKey)
+      return { ...shown.intent(intent), reservation }
     },
   },
   {

@@ -11,7 +11,10 @@ import type { Intent } from '../wire.ts'
 
 type Way = 'done' | 'again' | 'discarded'
 
-const ways: Readonly<Record<Way, { readonly label: string; readonly title: string; readonly text: string }>> = {
+type Reservation = NonNullable<Intent['reservation']>
+type Wording = { readonly label: string; readonly title: string; readonly text: string }
+
+const ofCalls: Readonly<Record<Way, Wording>> = {
   done: {
     label: 'It happened …',
     title: 'It has happened?',
@@ -29,10 +32,34 @@ const ways: Readonly<Record<Way, { readonly label: string; readonly title: strin
   },
 }
 
+const ofReservations: Readonly<Partial<Record<Way, Wording>>> = {
+  again: { label: 'Go on …', title: 'Go on with it now?', text: 'It does not wait for its next attempt.' },
+  discarded: {
+    label: 'Cancel …',
+    title: 'Cancel it?',
+    text: 'What its participants have set aside is given back. Whoever waits for its outcome is told.',
+  },
+}
+
+/** What a person can say about it. A reservation that is to be confirmed can only go on. */
+function wordingsOf(reservation: Reservation | undefined): Readonly<Partial<Record<Way, Wording>>> {
+  if (reservation === undefined) return ofCalls
+  const { again, discarded } = ofReservations
+  return reservation.decision === 'confirm' ? { again } : { again, discarded }
+}
+
+function participantsOf({ participants }: Reservation): string {
+  return Object.entries(participants)
+    .map(([name, state]) => `${name} ${state}`)
+    .join(', ')
+}
+
 /** One call outside: what is known of it, and what a person can say about it. */
 export function IntentPage({ query }: { readonly query: URLSearchParams }) {
   const [effect, key] = [query.get('effect') ?? '', query.get('key') ?? '']
   const { data: intent, error, reload } = useAsked<Intent | null>('intents/one', { effect, key }, 3_000)
+  const reservation = intent?.reservation
+  const wordings = wordingsOf(reservation)
   const [way, setWay] = useState<Way>()
   const mayOperate = useMay('operate')
   return (
@@ -57,16 +84,18 @@ export function IntentPage({ query }: { readonly query: URLSearchParams }) {
                 intent.causedBy && <Code text={intent.causedBy} href={link('message', { id: intent.causedBy })} />,
               ],
               ['calls begun', count(intent.attempts)],
+              ['decision', reservation && (reservation.decision ?? 'not yet')],
+              ['participants', reservation && participantsOf(reservation)],
               ['intended', <Time key="t" at={intent.intendedAt} />],
               ['next', intent.nextAt && <Time at={intent.nextAt} />],
             ]}
           />
           {mayOperate && (
             <div class="choice-bar" role="toolbar" aria-label="Resolve">
-              <span class="muted">What do you know about it?</span>
-              {(Object.keys(ways) as Way[]).map((name) => (
+              {reservation === undefined && <span class="muted">What do you know about it?</span>}
+              {(Object.keys(wordings) as Way[]).map((name) => (
                 <button type="button" key={name} onClick={() => setWay(name)}>
-                  {ways[name].label}
+                  {wordings[name]?.label}
                 </button>
               ))}
             </div>
@@ -89,25 +118,33 @@ export function IntentPage({ query }: { readonly query: URLSearchParams }) {
         </>
       )}
       {way !== undefined && (
-        <ResolveDialog way={way} effect={effect} intentKey={key} close={() => setWay(undefined)} done={reload} />
+        <ResolveDialog
+          wording={wordings[way] ?? ofCalls[way]}
+          way={way}
+          effect={effect}
+          intentKey={key}
+          close={() => setWay(undefined)}
+          done={reload}
+        />
       )}
     </>
   )
 }
 
 function ResolveDialog(props: {
+  readonly wording: Wording
   readonly way: Way
   readonly effect: string
   readonly intentKey: string
   close(): void
   done(): void
 }) {
-  const { way, effect, intentKey: key, close, done } = props
-  const { title, text } = ways[way]
+  const { wording, way, effect, intentKey: key, close, done } = props
+  const { label, title, text } = wording
   return (
     <Dialog
       title={title}
-      action={way === 'done' ? 'It happened' : way === 'again' ? 'Call again' : 'Discard'}
+      action={label.replace(' …', '')}
       isDangerous={way !== 'done'}
       close={close}
       run={async (signed, form) => {
