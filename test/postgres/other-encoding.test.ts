@@ -1,5 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { once } from '../../src/index.ts'
+import { postgresStore } from '../../src/stores/postgres/index.ts'
 import { parkedMessage, recordOf } from '../../src/testing/sample-records.ts'
 import { keysOf, park, reserve } from '../../src/testing/store-cases/parked-rows.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
@@ -57,5 +59,32 @@ describe.skipIf(!server.available).each(poolsOf)('$client: sessions in another e
     await speak('LATIN1')
     expect(keysOf(await reserve(shared.store, { limit: 5 }))).toEqual([key.key])
     expect(keysOf(await reserve(shared.store, { limit: 5 }))).toEqual([])
+  })
+})
+
+describe.skipIf(!server.available)('pg: a pool that has connected before the store is made', () => {
+  const key = { handler: 'tag-note', key: 'clé' }
+
+  test.for(['before', 'after'])('its encoding is changed %s that: a key is the same key', async (when) => {
+    const url = await createDatabase(server.url)
+    const admin = newPool({ url })
+    const first = postgresStore({ pool: admin, listen: false })
+    const pool = new pg.Pool({ connectionString: url, max: 1 })
+    onTestFinished(async () => {
+      await first.close()
+      await Promise.all([pool.end(), admin.end()])
+    })
+    await first.schema.install()
+    await once(first, key, () => {})
+    const change = () => pool.query(`SET client_encoding = 'LATIN1'`)
+    await (when === 'before' ? change() : pool.query('SELECT 1'))
+    const store = postgresStore({ pool, listen: false })
+    onTestFinished(() => store.close())
+    // Whoever has seen this session in our encoding must hear of the change.
+    if (when === 'after') {
+      expect(await recordOf(store, key)).toMatchObject({ state: 'processed' })
+      await change()
+    }
+    for (let look = 0; look < 3; look++) expect(await recordOf(store, key)).toMatchObject({ state: 'processed' })
   })
 })

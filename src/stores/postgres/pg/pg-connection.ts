@@ -8,7 +8,7 @@ import type { Names } from '../names.ts'
 import type { Statement } from '../statement.ts'
 import { wasLeftOpen } from '../transactions/left-open.ts'
 import type { Cell } from '../values-as-text.ts'
-import { speaksOther } from './encodings.ts'
+import { speaksOther, watchEncoding } from './encodings.ts'
 import { PgRunner } from './pg-runner.ts'
 import { hasQueued, type PgWire, RoundTrip, wireOf } from './round-trip.ts'
 import { sendAhead } from './send-ahead.ts'
@@ -35,6 +35,8 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   readonly lockWaitMs: number | undefined
   readonly #options: PgConnectionOptions
   readonly #canFly: boolean
+  /** The pool connected it before we could listen. What we send first asks for our encoding, and the server reports if that is another. */
+  readonly #isNew: boolean
   #unsent: RoundTrip | undefined
   #opening: RoundTrip | undefined
   #last: RoundTrip | undefined
@@ -57,6 +59,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     this.#options = options
     if (!isPatient) options.answers.add(this)
     this.#canFly = wireOf(client) !== undefined
+    this.#isNew = watchEncoding(client)
     // Without a listener, a closed connection would be an uncaught error of the process.
     client.on('error', this.#onError)
   }
@@ -285,7 +288,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   }
 
   isMisread(): boolean {
-    return speaksOther(this.tx)
+    return this.#isNew || speaksOther(this.tx)
   }
 
   release(): void {
