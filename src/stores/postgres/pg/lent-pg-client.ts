@@ -6,7 +6,7 @@ import { isVanished, sqlState } from '../errors.ts'
 import { ledgerRules } from '../transactions/ledger-rules.ts'
 import { sayingAborted } from '../transactions/transaction.ts'
 import type { Cell } from '../values-as-text.ts'
-import { gatherWrites } from './gather-writes.ts'
+import { GatheredStatements } from './gathered-statements.ts'
 import { native, nativeOf } from './natives.ts'
 import { asText } from './pg-runner.ts'
 import { plainQueries, type SendPlain } from './plain-query.ts'
@@ -35,7 +35,9 @@ export function pgLender<Client extends PgClientShape>(
   given: LendSite,
 ): Lender<Client> {
   const own = new Map<PropertyKey, unknown>([[native, nativeOf(client)]])
+  const gathered = GatheredStatements.of(client, nativeOf(client))
   const sendPlain = plainQueries(client, nativeOf(client))
+  const gather = plainQueries(client, nativeOf(client), gathered)
   const site: LedgerSite = {
     ...given,
     lost: () => connection?.lost(),
@@ -51,8 +53,13 @@ export function pgLender<Client extends PgClientShape>(
   }
   return (options) => {
     const ledger = new CallLedger(options, site, rules)
-    const query = lentQuery(client, ledger, sendPlain)
-    const methods = new Map<PropertyKey, Method>([['query', options.interleaved ? gathering(client, query) : query]])
+    const query = lentQuery(
+      client,
+      ledger,
+      options.interleaved ? gather : sendPlain,
+      options.interleaved ? gathered : undefined,
+    )
+    const methods = new Map<PropertyKey, Method>([['query', query]])
     const refuse = (what: string): never => {
       throw ledger.controlled(what)
     }
@@ -70,30 +77,29 @@ function spoils(error: unknown): boolean {
   return isVanished(error) || sqlState(error) === undefined
 }
 
-/** What pipelined calls send in one turn of the event loop travels in one write: a write costs more than a statement. */
-function gathering(client: PgClientShape, query: Method): Method {
-  return (...values) => {
-    gatherWrites(client)
-    return query(...values)
+function lentQuery(
+  client: PgClientShape,
+  ledger: CallLedger,
+  sendPlain: SendPlain,
+  gathered: GatheredStatements | undefined,
+): Method {
+  const send: Method = (...values) => {
+    gathered?.flush()
+    return client.query(...(values as [unknown]))
   }
-}
-
-function lentQuery(client: PgClientShape, ledger: CallLedger, sendPlain: SendPlain): Method {
   return (config, values, callback) => {
-    if (isSubmittable(config)) return submit(client, ledger, config, [values, callback])
+    if (isSubmittable(config)) return submit(send, ledger, config, [values, callback])
     const text = textOf(config)
     if (hasRows(config)) ledger.shared('rows in portions')
     const given = callbackIn(config, values, callback)
     if (given === undefined) {
-      const send = (): Promise<unknown> =>
-        sendPlain(config, values) ?? (client.query(config, values) as Promise<unknown>)
-      return ledger.watched(text, send)
+      return ledger.watched(text, () => sendPlain(config, values) ?? (send(config, values) as Promise<unknown>))
     }
     const refusal = ledger.refusal(text)
     if (refusal !== undefined) return void process.nextTick(given, refusal)
     const reporter = reporting(ledger.begin(), given)
     const plain = typeof config === 'string' ? { text: config } : { ...(config as object) }
-    return client.query({ ...plain, ...(Array.isArray(values) ? { values } : {}), callback: reporter })
+    return send({ ...plain, ...(Array.isArray(values) ? { values } : {}), callback: reporter })
   }
 }
 
@@ -106,7 +112,7 @@ function reporting(call: Call, given: Callback): Callback {
 }
 
 /** A cursor is in progress until the server is ready for something else, which happens when the cursor is closed. */
-function submit(client: PgClientShape, ledger: CallLedger, query: Submittable, rest: readonly unknown[]): unknown {
+function submit(send: Method, ledger: CallLedger, query: Submittable, rest: readonly unknown[]): unknown {
   const text = query.text ?? query.cursor?.text
   const refusal = ledger.refusal(typeof text === 'string' ? text : undefined) ?? ledger.shared('a cursor or a stream')
   if (refusal !== undefined) {
@@ -123,7 +129,7 @@ function submit(client: PgClientShape, ledger: CallLedger, query: Submittable, r
     call.succeeded()
     return handleReadyForQuery?.apply(query, values)
   }
-  return client.query(query, ...rest)
+  return send(query, ...rest)
 }
 
 function isSubmittable(config: unknown): config is Submittable {

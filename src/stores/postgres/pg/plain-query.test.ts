@@ -36,6 +36,14 @@ test('a plain configuration is sent as a query object that is made of its text',
   expect(await send({ text: 'SELECT $1', values: [1] }, [2])).toMatchObject({ name: undefined, values: [2] })
 })
 
+test('so is a text', async () => {
+  expect(await sending(new Client())('SELECT $1', [1])).toMatchObject({
+    name: undefined,
+    text: 'SELECT $1',
+    values: [1],
+  })
+})
+
 test('it fails with the error of the query', async () => {
   const client = new Client()
   client.fails = new Error('on purpose')
@@ -43,7 +51,6 @@ test('it fails with the error of the query', async () => {
 })
 
 test.each([
-  ['a text', 'SELECT 1', undefined],
   ['one that says more', { text: 'SELECT 1', rowMode: 'array' }, undefined],
   ['one with a symbol', { text: 'SELECT 1', [Symbol('more')]: 1 }, undefined],
   ['one of a class', Object.create({ text: 'SELECT 1' }), undefined],

@@ -1,11 +1,6 @@
 import type { PgClientShape } from '../client-shapes.ts'
-
-interface QueryObject {
-  name: string | undefined
-  callback: (error: unknown, result?: unknown) => void
-}
-
-type QueryClass = new (text: string, values: unknown) => QueryObject
+import type { GatheredStatements } from './gathered-statements.ts'
+import { queryClassOf } from './native-query.ts'
 
 /** A configuration that has nothing but these. */
 interface PlainConfig {
@@ -23,20 +18,18 @@ export type SendPlain = (config: unknown, values: unknown) => Promise<unknown> |
  * `pg` copies every configuration by its property descriptors, which makes slow objects of them and takes longer than all else that it does for
  * a statement. A query object that is made of a text is not copied. The name is all that it lacks then, unless there is more in the configuration.
  */
-export function plainQueries(client: PgClientShape, native: object): SendPlain {
-  const { Query } = native.constructor as { readonly Query?: QueryClass }
-  const { _Promise: promise, connection } = native as { readonly _Promise?: unknown; readonly connection?: unknown }
-  // A client behind another loan would take it for a cursor, one with promises of its own is to return those, and pg-native has no such queries.
-  const isUsual = client === native && promise === Promise && typeof connection === 'object'
-  if (!isUsual || typeof Query !== 'function') return () => undefined
+export function plainQueries(client: PgClientShape, native: object, gathered?: GatheredStatements): SendPlain {
+  const Query = queryClassOf(client, native)
+  if (Query === undefined) return () => undefined
   return (config, values) => {
-    if (!isPlain(config) || (values !== undefined && !Array.isArray(values))) return undefined
-    const query = new Query(config.text, values ?? config.values)
-    query.name = config.name
+    const plain = typeof config === 'string' ? { text: config } : config
+    if (!isPlain(plain) || (values !== undefined && !Array.isArray(values))) return undefined
+    const query = new Query(plain.text, values ?? plain.values)
+    query.name = plain.name
     const answered = new Promise<unknown>((resolve, reject) => {
       query.callback = (error, result) => (error ? reject(error) : resolve(result))
     })
-    client.query(query)
+    if (gathered === undefined || !gathered.add(query)) client.query(query)
     return answered.catch((error: unknown) => {
       // As `pg` does it, so that the stack leads to who has sent the query and not to the socket.
       if (error instanceof Error) Error.captureStackTrace(error)

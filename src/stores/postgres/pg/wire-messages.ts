@@ -27,6 +27,12 @@ export class WireMessages {
     this.#finish(start)
   }
 
+  describe(): void {
+    const start = this.#begin('D')
+    this.#text('P')
+    this.#finish(start)
+  }
+
   execute(): void {
     const start = this.#begin('E')
     this.#text('')
