@@ -67,6 +67,18 @@ describe.skipIf(!available.available)('the page in a browser', { timeout: 60_000
     await look(page, 'overview')
   })
 
+  test('the overview leads to a queue of the store, which is read to its end', async () => {
+    const page = await openPage()
+    await page.goto(scene.url)
+    await page.getByRole('link', { name: 'In queue imports' }).click()
+    const list = page.getByRole('table', { name: 'In queue imports' })
+    await list.getByRole('link', { name: 'import-49', exact: true }).waitFor()
+    expect(await list.getByRole('link', { name: 'import-50', exact: true }).count()).toBe(0)
+    await page.getByRole('link', { name: 'Next page' }).click()
+    await list.getByRole('link', { name: 'import-59', exact: true }).waitFor()
+    expect(await page.title()).toBe('Queue · justonce')
+  })
+
   test('a message is found by its id, and its story is told as text, whatever is in it', async () => {
     const page = await openPage()
     await page.goto(scene.url)
@@ -177,6 +189,7 @@ describe.skipIf(!available.available)('the page in a browser', { timeout: 60_000
       'letters?tab=list',
       'waiting',
       'outgoing',
+      'queue?queue=imports',
       'intents',
       'handlers',
       'schedules',

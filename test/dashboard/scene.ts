@@ -1,4 +1,5 @@
 import { serveDashboard } from '../../src/dashboard/index.ts'
+import { toQueue } from '../../src/encoding/packed-message.ts'
 import { justonce, messages, none, type Participant, PermanentError, uuidv7 } from '../../src/index.ts'
 import { memoryStore, memoryTransport } from '../../src/memory.ts'
 
@@ -68,6 +69,12 @@ export async function openScene() {
   transport.send(paid.slice(0, 12))
   await transport.idle()
   await app.publish('order.placed', { order: 'order-later', amount: 1, country: 'de' }, { delayMs: 7_200_000 })
+  const imported = { type: 'order.imported', key: undefined, body: Uint8Array.of(1), headers: {}, sentAt: new Date() }
+  await store.queue.send(
+    undefined,
+    'imports',
+    Array.from({ length: 60 }, (_, n) => toQueue({ ...imported, id: `import-${n}` })),
+  )
   const server = await serveDashboard(app.operations, { port: 0, by: 'ana' })
   return {
     app,
