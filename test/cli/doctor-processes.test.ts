@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/clock/index.ts'
 import type { Store } from '../../src/contracts/index.ts'
+import { toQueue } from '../../src/encoding/packed-message.ts'
 import { type AppOptions, justonce } from '../../src/index.ts'
 import { memoryTransport } from '../../src/memory.ts'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
@@ -14,10 +15,15 @@ import { doctor, type Found, named } from './doctor-findings.ts'
 
 const postgres = await requireServer('postgres')
 
+type Options = Partial<AppOptions<Store, Record<string, unknown>>>
+
 /** What the doctor finds on a SQLite file while these apps run on it, once it has heard of all of them. */
-async function foundWhileRunning(
-  ...apps: readonly Partial<AppOptions<Store, Record<string, unknown>>>[]
-): Promise<readonly Found[]> {
+async function foundWhileRunning(...apps: readonly Options[]): Promise<readonly Found[]> {
+  return await doctor('--store', `sqlite:${await runningOn(...apps)}`)
+}
+
+/** The file on which these apps run. */
+async function runningOn(...apps: readonly Options[]): Promise<string> {
   const folder = scratchFolder()
   onTestFinished(() => folder.remove())
   const path = folder.file('shop.db')
@@ -39,8 +45,12 @@ async function foundWhileRunning(
       'its heartbeat',
     )
   }
-  return await doctor('--store', `sqlite:${path}`)
+  return path
 }
+
+const packedOrder = toQueue({
+  ...{ id: 'o1', type: 'order.created', key: undefined, body: Uint8Array.of(1), headers: {}, sentAt: new Date() },
+})
 
 describe('the doctor asks processes by their heartbeats', () => {
   test('whether their clocks agree with the database', async () => {
@@ -56,6 +66,33 @@ describe('the doctor asks processes by their heartbeats', () => {
     const [clash, ...others] = named(await foundWhileRunning({ name: 'shop' }, { name: 'billing' }), 'handler names')
     expect(others).toEqual([])
     expect(clash).toMatchObject({ level: 'problem', found: expect.stringMatching(/^send-invoice is a handler of /) })
+  })
+
+  test('whether somebody has each duty that is needed', async () => {
+    const duties = async (options: Options) =>
+      named(await foundWhileRunning({ name: 'shop', ...options }), 'duties').map(({ level, found }) => [level, found])
+    expect(await duties({})).toEqual([])
+    const from = memoryTransport()
+    expect(await duties({ transport: undefined, from, only: ['consumer', 'retries'] })).toEqual([
+      ['problem', 'no process has the duty maintenance'],
+    ])
+    expect(await duties({ only: ['consumer', 'retries', 'maintenance'] })).toEqual([
+      ['notice', expect.stringContaining('no process has the duty relay: ')],
+    ])
+    expect(await duties({ only: ['relay', 'retries', 'maintenance'] })).toEqual([
+      ['notice', expect.stringContaining('no process has the duty consumer: ')],
+    ])
+  })
+
+  test('whether messages wait for somebody who is not there', async () => {
+    const path = await runningOn({ name: 'shop', only: ['retries', 'maintenance'] })
+    const store = sqliteStore({ path })
+    onTestFinished(() => store.close())
+    for (const queue of ['orders', '>events']) await store.queue.send(undefined, queue, [packedOrder])
+    expect(named(await doctor('--store', `sqlite:${path}`), 'duties')).toMatchObject([
+      { level: 'problem', found: 'no process has the duty relay, and published messages wait' },
+      { level: 'problem', found: 'no process has the duty consumer, and messages wait in a queue' },
+    ])
   })
 
   test('whether records are kept for as long as a source may redeliver', async () => {

@@ -1,6 +1,6 @@
 import type { Store, TransportNotice } from '../../contracts/index.ts'
 import { catalog, type ErrorCode } from '../../errors/index.ts'
-import type { HandlerView, Operations, ProcessView } from '../../operations/index.ts'
+import type { HandlerView, Overview, ProcessView } from '../../operations/index.ts'
 import { problemOf } from '../migrate/index.ts'
 import { shellWord } from '../output/shell-word.ts'
 import { counted, spanOf } from '../output/wording.ts'
@@ -119,14 +119,6 @@ export function processFindings(processes: readonly ProcessView[]): Finding[] {
       found: `processes have ${versions.join(' and ')}`,
       fix: 'Finish the deploy.',
     })
-  for (const duty of ['retries', 'maintenance', 'relay'])
-    if (!processes.some(({ duties }) => duties.includes(duty)))
-      findings.push({
-        level: 'problem',
-        check: 'duties',
-        found: `no process has the duty ${duty}`,
-        fix: 'Start an app without only, or with this duty.',
-      })
   return findings
 }
 
@@ -175,8 +167,7 @@ export function handlerFindings(handlers: readonly HandlerView[], alive: readonl
   return findings.length > 0 ? findings : [{ level: 'ok', check: 'handlers', found: 'none is stopped' }]
 }
 
-export async function backlogFindings(operations: Operations): Promise<Finding[]> {
-  const { parked, outgoing, intents } = await operations.overview({ minutes: 0 })
+export function backlogFindings({ parked, outgoing, intents }: Overview): Finding[] {
   const findings: Finding[] = []
   if (parked.dead > 0)
     findings.push({

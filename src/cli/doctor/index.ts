@@ -1,5 +1,6 @@
 import { operatorCommand } from '../operator-command.ts'
 import { onOneLine } from '../output/table.ts'
+import { dutyFindings } from './duty-findings.ts'
 import {
   backlogFindings,
   databaseFindings,
@@ -26,11 +27,10 @@ whether their brokers may lose messages: only they are connected to them. The ex
       if (findings.every(({ level }) => level === 'ok')) {
         const processes = await operations.processes()
         findings.push(...(await databaseFindings(store)), ...processFindings(processes))
+        const overview = await operations.overview({ minutes: 0 })
+        findings.push(...dutyFindings(processes, overview))
         findings.push(...poolFindings(processes), ...reportedFindings(processes, findings))
-        findings.push(
-          ...handlerFindings(await operations.handlers.list(), processes),
-          ...(await backlogFindings(operations)),
-        )
+        findings.push(...handlerFindings(await operations.handlers.list(), processes), ...backlogFindings(overview))
       }
       const isWell = findings.every(({ level }) => level !== 'problem')
       show({ ok: isWell, findings }, () => findings.map(lineOf).join(''))
