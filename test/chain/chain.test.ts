@@ -10,12 +10,13 @@ for (const [name, { needs }] of Object.entries(places))
 
 const all = Object.keys(places) as PlaceName[]
 
-test.skipIf(missing.size > 0).each(all)(
+test.skipIf(missing.size > 0).concurrent.each(all)(
   'A to B to C on %s, processes and servers killed at random: one effect of each message in each service',
   async (place) => {
     const result = await runChain({ place, messages: 60, strikes: 5, processes: 1, seed: 20_261_118 })
     expect(result.wrong).toEqual([])
     expect(result.sent).toBe(60)
+    expect(Object.keys(result.killed).sort()).toEqual(['b', 'c', ...places[place].needs].sort())
   },
 )
 

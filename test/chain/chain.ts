@@ -6,11 +6,12 @@ import { type OpenedDatabase, openDatabase } from './open-database.ts'
 import { openWay } from './open-way.ts'
 import { type Place, type PlaceName, places } from './places.ts'
 import { Service } from './service.ts'
+import { planStrikes, serverVictim, serviceVictim } from './strikes.ts'
 
 export interface ChainOptions {
   readonly place: PlaceName
   readonly messages: number
-  /** How many processes or servers are killed while the messages pass. */
+  /** How many processes or servers are killed while the messages pass: each service and each server once, and then any of them. */
   readonly strikes: number
   /** Processes of each service. */
   readonly processes: number
@@ -20,6 +21,7 @@ export interface ChainOptions {
 
 export interface ChainResult {
   readonly sent: number
+  /** How often each service and each server was killed. */
   readonly killed: Readonly<Record<string, number>>
   /** What did not take effect exactly once in each service, and how often it did. */
   readonly wrong: readonly string[]
@@ -27,16 +29,27 @@ export interface ChainResult {
 
 const roles = ['b', 'c'] as const
 const patienceMs = 180_000
+const betweenMessagesMs = 20
 
 /** A sends messages, B handles and publishes, C handles what B has published, while processes and servers are killed at random. */
 export async function runChain({ strikes, seed, say, ...options }: ChainOptions): Promise<ChainResult> {
   await using chain = await openChain(options)
-  const { place, services, ids } = chain
+  const { victims, ids } = chain
   const random = new Random(seed)
   chain.start()
-  const sending = chain.send(ids)
-  const killed = await strike(place, services, { strikes, random, say })
-  await sending
+  const killed: Record<string, number> = {}
+  const parts = inParts(ids, strikes + 1)
+  await chain.send(parts[0] ?? [])
+  for (const [index, victim] of planStrikes(victims, strikes, random).entries()) {
+    // Whoever was killed before is at work again, and messages are on their way between all of them.
+    await chain.untilSomeAreThere('c', parts[index] ?? [])
+    const next = parts[index + 1] ?? []
+    const sending = chain.send(next)
+    await pause(random.below(next.length * betweenMessagesMs + 1))
+    say?.(`${index + 1} of ${strikes}: ${victim.name} is killed`)
+    await Promise.all([sending, victim.strike(random)])
+    killed[victim.name] = (killed[victim.name] ?? 0) + 1
+  }
   return { sent: ids.length, killed, wrong: await chain.end() }
 }
 
@@ -62,24 +75,34 @@ async function openChain({ place: name, messages, processes, namesMessages = fal
   const place = await places[name].open()
   opening.defer(() => place.close())
   const databases = await openBoth(place, opening)
-  const services: Service[] = []
+  const services: Readonly<Record<Role, Service[]>> = { b: [], c: [] }
+  const all = () => roles.flatMap((role) => services[role])
   const start = () => {
     for (const role of roles)
       for (let index = 0; index < processes; index++)
-        services.push(new Service({ role, database: place.databases[role], way: place.way, namesMessages }))
+        services[role].push(new Service({ role, database: place.databases[role], way: place.way, namesMessages }))
   }
-  const stop = () => Promise.all(services.splice(0).map((service) => service.stop()))
+  const stop = () => Promise.all(roles.flatMap((role) => services[role].splice(0)).map((service) => service.stop()))
   opening.defer(async () => void (await stop()))
   const ids = Array.from({ length: messages }, (_, index) => `m${index}`)
-  const untilThere = (role: Role) =>
-    untilAllAre(databases[role], role, ids, () => services.map(({ story }) => story).join('\n'))
+  const untilThere = (role: Role, some: readonly string[] = ids, howMany = some.length) =>
+    untilThey(databases[role], role, some, howMany, () =>
+      all()
+        .map(({ story }) => story)
+        .join('\n'),
+    )
   const opened = opening.move()
+  const victims = [
+    ...roles.map((role) => serviceVictim(role, services[role])),
+    ...place.servers.map((server) => serverVictim(server)),
+  ]
   return {
     place,
-    services,
+    victims,
     ids,
     start,
-    untilThere,
+    untilThere: (role: Role) => untilThere(role),
+    untilSomeAreThere: (role: Role, some: readonly string[]) => untilThere(role, some, Math.min(1, some.length)),
     send: (some: readonly string[]) => sendAll(place, databases.b, some),
     /** What is unsettled when the services stop goes back to the broker: it is sent through once more, until nothing is left. */
     async end(): Promise<readonly string[]> {
@@ -103,10 +126,7 @@ async function wrongIn(
     const times = await databases[role].effects(role)
     for (const id of new Set([...ids, ...times.keys()]))
       if (times.get(id) !== 1) wrong.push(`${role}: ${id} took effect ${times.get(id) ?? 0} times`)
-    const parked = await databases[role].store.parking.list({ kind: 'any' })
-    wrong.push(
-      ...parked.map(({ handler, messageId, reason }) => `${role}: ${messageId} is parked under ${handler}: ${reason}`),
-    )
+    wrong.push(...(await parkedIn(databases[role])).map((row) => `${role}: ${row}`))
   }
   return wrong
 }
@@ -138,44 +158,42 @@ async function sendAll(place: Place, { store }: OpenedDatabase, ids: readonly st
       }
       await pause(100)
     }
-    await pause(20)
+    await pause(betweenMessagesMs)
   }
   await way.close()
 }
 
-interface Strikes extends Pick<ChainOptions, 'strikes' | 'say'> {
-  readonly random: Random
-}
-
-async function strike({ servers }: Place, services: readonly Service[], { strikes, random, say }: Strikes) {
-  const killed: Record<string, number> = { process: 0, server: 0 }
-  for (let count = 0; count < strikes; count++) {
-    await pause(random.between(200, 1_500))
-    const isServer = servers.length > 0 && random.chance(0.35)
-    say?.(`${count + 1} of ${strikes}: ${isServer ? 'a server' : 'a process'} is killed`)
-    killed[isServer ? 'server' : 'process'] = (killed[isServer ? 'server' : 'process'] ?? 0) + 1
-    if (!isServer) await random.pick(services).kill()
-    else {
-      const server = random.pick(servers)
-      await server.kill9()
-      await pause(random.between(100, 1_000))
-      await server.restart()
-    }
-  }
-  return killed
-}
-
-async function untilAllAre(database: OpenedDatabase, role: Role, ids: readonly string[], story: () => string) {
+/** Waits until so many of the ids have taken effect. */
+async function untilThey(
+  database: OpenedDatabase,
+  role: Role,
+  ids: readonly string[],
+  howMany: number,
+  story: () => string,
+) {
   const until = performance.now() + patienceMs
   for (;;) {
     const times = await database.effects(role).catch(() => new Map<string, number>())
-    if (ids.every((id) => times.has(id))) return
+    const missing = ids.filter((id) => !times.has(id))
+    if (ids.length - missing.length >= howMany) return
     if (performance.now() > until) {
-      const missing = ids.filter((id) => !times.has(id))
-      throw new Error(
-        `${missing.length} of ${ids.length} did not arrive at ${role}: ${missing.slice(0, 10).join(', ')}\n${story()}`,
-      )
+      const lines = [
+        `${missing.length} of ${ids.length} did not arrive at ${role}: ${missing.slice(0, 10).join(', ')}`,
+        ...(await parkedIn(database)),
+        story(),
+      ]
+      throw new Error(lines.join('\n'))
     }
     await pause(100)
   }
+}
+
+async function parkedIn({ store }: OpenedDatabase): Promise<readonly string[]> {
+  const parked = await store.parking.list({ kind: 'any' })
+  return parked.map(({ handler, messageId, reason }) => `${messageId} is parked under ${handler}: ${reason}`)
+}
+
+function inParts(ids: readonly string[], count: number): readonly (readonly string[])[] {
+  const each = Math.ceil(ids.length / count)
+  return Array.from({ length: count }, (_, index) => ids.slice(index * each, (index + 1) * each))
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Admin } from '@platformatic/kafka'
+import { withChannel } from '../rabbitmq/connect.ts'
 import type { ServerName } from '../servers/definitions.ts'
 import { startKafka } from '../servers/kafka.ts'
 import type { OwnServer } from '../servers/own-server.ts'
@@ -43,7 +44,14 @@ async function openSqlite(): Promise<Place> {
 }
 
 async function openRabbitmq(): Promise<Place> {
-  return await openWith(await startRabbitmq(), (url) => ({ kind: 'rabbitmq', url }))
+  const server = await startRabbitmq()
+  await withChannel(server.url, async (channel) => {
+    for (const queue of Object.values(inputOf))
+      await channel.assertQueue(queue, { durable: true, arguments: { 'x-queue-type': 'quorum' } })
+  })
+  // A broker writes down a few seconds late who leads a new queue, or when it ends in good order: killed before that, the queue has no leader for ever.
+  await server.restart()
+  return await openWith(server, (url) => ({ kind: 'rabbitmq', url }))
 }
 
 async function openKafka(): Promise<Place> {
