@@ -21,6 +21,7 @@ import { looksAwayCases } from './engine-cases/looks-away.ts'
 import { onceCases } from './engine-cases/once.ts'
 import { operationsCases } from './engine-cases/operations.ts'
 import { redriveCases } from './engine-cases/redrive.ts'
+import { refusedCases } from './engine-cases/refused.ts'
 import { removedHandlerCases } from './engine-cases/removed-handlers.ts'
 import { renameCases } from './engine-cases/renames.ts'
 import { reservationCases } from './engine-cases/reservation.ts'
@@ -64,6 +65,7 @@ export const engineCases: readonly StoreCase[] = [
   ...onceCases,
   ...reservationCases,
   ...delayCases,
+  ...refusedCases,
   ...scheduleCases,
   ...alertCases,
 ]

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import type { ConsumerChild } from './consumer-child.ts'
 import type { RelayPoint } from './fixtures/relay-config.ts'
 import { openRelays, type Relays } from './relays.ts'
-import { onPostgres, onSqlite } from './stores.ts'
+import { onMysql, onPostgres, onSqlite } from './stores.ts'
 
 const points: readonly RelayPoint[] = ['before-publish', 'in-publish', 'after-publish']
 
-describe.each([onSqlite, onPostgres])('a relay on $name', (store) => {
+describe.each([onSqlite, onPostgres, onMysql])('a relay on $name', (store) => {
   /** Two relays are at work, and one of them has stopped with the message in hand. */
   const oneStops = async (relays: Relays, point: RelayPoint) => {
     const pair = [1, 2].map(() => relays.start({ stop: { point, message: 'm008' } }))
