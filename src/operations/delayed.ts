@@ -4,9 +4,10 @@ import { destinationOf, isOutgoing, queueUnder } from '../encoding/outgoing-queu
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { checkOptions } from '../errors/index.ts'
 import { checkText } from './letter-filter.ts'
+import type { DelayedFilter, DelayedMessage } from './outgoing-types.ts'
 import { mostBytes } from './pages.ts'
 import { readableBody } from './readable-body.ts'
-import type { DelayedFilter, DelayedMessage, Page } from './types.ts'
+import type { Page } from './types.ts'
 import { checkWhole, mostListed } from './who-and-why.ts'
 
 /** Messages of different types may have the same id, but hardly more of them than this. */

@@ -3,8 +3,8 @@ import { fittedText } from '../encoding/fit-text.ts'
 import { outgoingQueue } from '../encoding/outgoing-queue.ts'
 import type { FoundMessage, MessageFilter, MessageState } from './message-types.ts'
 import { describeLeaving, findInQueues } from './outgoing-messages.ts'
+import type { OutgoingView } from './outgoing-types.ts'
 import { mostBytes } from './pages.ts'
-import type { OutgoingView } from './types.ts'
 import { mostListed } from './who-and-why.ts'
 
 type Stored<Tx> = Pick<Store<Tx>, 'queue' | 'parking'>

@@ -1,6 +1,7 @@
 import type { Cause, Headers, RecordKey } from '../contracts/index.ts'
 import type { DuplicateOfProcess, Pause, RunningCall } from '../facts/index.ts'
-import type { AuditedAction, OutgoingPage, OutgoingView, Page, Redrive } from './types.ts'
+import type { OutgoingPage, OutgoingView } from './outgoing-types.ts'
+import type { AuditedAction, Page, Redrive } from './types.ts'
 
 /**
  * - `running`: a process is handling it now.

@@ -5,8 +5,8 @@ import { purposeOf } from '../encoding/packed-message.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { checkOptions, JustonceError } from '../errors/index.ts'
 import { checkText } from './letter-filter.ts'
+import type { OutgoingPage, OutgoingView } from './outgoing-types.ts'
 import { readableBody } from './readable-body.ts'
-import type { OutgoingPage, OutgoingView } from './types.ts'
 import { checkWhole, mostListed } from './who-and-why.ts'
 
 /** Of each destination. A queue has no index by what is in its messages, and normally almost nothing is in it. */

@@ -3,8 +3,8 @@ import { JustonceError } from '../errors/index.ts'
 import { keepAudit } from './audit.ts'
 import { cancelDelayed, listDelayed } from './delayed.ts'
 import { listOutgoing } from './outgoing-messages.ts'
+import type { OutgoingOperations } from './outgoing-types.ts'
 import type { Site } from './site.ts'
-import type { OutgoingOperations } from './types.ts'
 import { checkWhoAndWhy } from './who-and-why.ts'
 
 export function outgoingOperations<Tx>(site: Site<Tx>): OutgoingOperations {

@@ -1,6 +1,7 @@
 import type { IntentCounts as Counts, IntentView } from '../../operations/intent-types.ts'
 import type * as messages from '../../operations/message-types.ts'
 import type * as monitoring from '../../operations/monitoring-types.ts'
+import type { DelayedMessage, OutgoingView } from '../../operations/outgoing-types.ts'
 import type * as operations from '../../operations/types.ts'
 import type { Permission } from '../options.ts'
 import type { ShownBody } from '../shown-body.ts'
@@ -45,7 +46,7 @@ export type Story = Omit<Wire<messages.MessageStory>, 'message' | 'handlers' | '
     readonly originalBody?: ShownBody
   }
 }
-export type OutgoingRow = Wire<Omit<operations.OutgoingView, 'body' | 'headers'>>
+export type OutgoingRow = Wire<Omit<OutgoingView, 'body' | 'headers'>>
 export type ParkedRow = Row<operations.ParkedView>
 export type LetterRow = Row<operations.DeadLetter>
 export type Letter = Whole<operations.DeadLetter>
@@ -60,7 +61,7 @@ export type Intent = Wire<Omit<IntentView, 'payload'>> & {
   readonly reservation?: Wire<operations.ReservationView>
 }
 export type IntentCounts = Wire<Counts>
-export type Delayed = Wire<Omit<operations.DelayedMessage, 'body'>> & { readonly body: ShownBody }
+export type Delayed = Wire<Omit<DelayedMessage, 'body'>> & { readonly body: ShownBody }
 export type Schedule = Wire<operations.ScheduleStatus>
 export type Action = Wire<operations.AuditedAction>
 export type Outgoing = {
