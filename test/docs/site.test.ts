@@ -27,7 +27,7 @@ describe.skipIf(!available)('the site in a browser', () => {
     const page = await browser.newPage()
     await page.goto(address('guides/choosing.html'))
     for (const [words, url] of [
-      ['keepResult', /options\.html|justonce\.html/],
+      ['keepResult', /running\.html#keep-what/],
       ['state machine', /schemes\.html#state-machine/],
       ['状态机', /zh-CN\/schemes\.html#/],
     ] as const) {
