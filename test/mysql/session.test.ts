@@ -9,8 +9,8 @@ import { newPool } from './mysql-context.ts'
 
 const mariadb = await requireServer('mariadb')
 const request = (key: string) => ({ handler: 'tag-note', key, fingerprint: undefined })
-const settings = `SELECT @@autocommit, @@tx_isolation, @@innodb_lock_wait_timeout, @@idle_transaction_timeout,
-  @@max_statement_time, @@in_transaction`
+const idle = '@@idle_transaction_timeout, @@idle_write_transaction_timeout, @@idle_readonly_transaction_timeout'
+const settings = `SELECT @@autocommit, @@tx_isolation, @@innodb_lock_wait_timeout, ${idle}, @@max_statement_time, @@in_transaction`
 
 describe.skipIf(!mariadb.available)('the session of a pooled connection', () => {
   let url: string
@@ -37,7 +37,7 @@ describe.skipIf(!mariadb.available)('the session of a pooled connection', () => 
     async (how) => {
       const { pool, store } = open()
       await pool.query(`SET innodb_lock_wait_timeout = 7, idle_transaction_timeout = 77, max_statement_time = 12.5,
-      tx_isolation = 'SERIALIZABLE'`)
+      tx_isolation = 'SERIALIZABLE', idle_write_transaction_timeout = 78, idle_readonly_transaction_timeout = 79`)
       const [before] = await pool.query(settings)
       const limits = { lockTimeoutMs: 3_000, idleTimeoutMs: 4_000, statementTimeoutMs: 5_000 }
       if (how === 'short statements') {
@@ -81,6 +81,23 @@ describe.skipIf(!mariadb.available)('the session of a pooled connection', () => 
       { lockTimeoutMs: 80, idleTimeoutMs: 2_001, statementTimeoutMs: 250 },
     )
   })
+
+  test.each([1, 3_600])(
+    'the idle timeout is the one that was asked for, although MariaDB has others that come before it: %i s',
+    async (seconds) => {
+      const { pool, store } = open()
+      await pool.query(
+        `SET idle_write_transaction_timeout = ${seconds}, idle_readonly_transaction_timeout = ${seconds}`,
+      )
+      await store.transaction(
+        async (tx) => {
+          const [[timeouts]] = await tx.query<RowDataPacket[]>(`SELECT ${idle}`)
+          expect(Object.values(timeouts ?? {})).toEqual([20, 20, 20])
+        },
+        { idleTimeoutMs: 20_000 },
+      )
+    },
+  )
 
   test('a pool whose sessions do not commit by themselves is served all the same', async () => {
     const { pool, store } = open()

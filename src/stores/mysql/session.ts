@@ -17,6 +17,11 @@ function ours({ isMariadb }: Server) {
     lockWait: 'innodb_lock_wait_timeout',
     tableLockWait: 'lock_wait_timeout',
     idle: isMariadb ? 'idle_transaction_timeout' : 'wait_timeout',
+    // Where these are set, MariaDB does not look at the one above.
+    ...(isMariadb && {
+      idleWriting: 'idle_write_transaction_timeout',
+      idleReading: 'idle_readonly_transaction_timeout',
+    }),
     statement: isMariadb ? 'max_statement_time' : 'max_execution_time',
     // The previous user may have left these in a state in which our statements fail or read too little.
     selectLimit: 'sql_select_limit',
@@ -67,7 +72,9 @@ function settings(server: Server, { lockTimeoutMs, idleTimeoutMs, statementTimeo
     set(lockWait, seconds(lockTimeoutMs)),
     // The timeout for table locks, which ALTER takes. By default it is a day or a year.
     set(tableLockWait, seconds(lockTimeoutMs)),
-    set(idle, seconds(idleTimeoutMs)),
+    ...[idle, more.idleWriting, more.idleReading].flatMap((name) =>
+      name === undefined ? [] : set(name, seconds(idleTimeoutMs)),
+    ),
     set(more.selectLimit, '18446744073709551615'),
     set(more.safeUpdates, 0),
     set(more.uniqueChecks, 1),
