@@ -1,6 +1,6 @@
 import { JustonceError } from '../errors/index.ts'
 import { insertInto, insertOnce, storedDifferently, type UniqueOptions } from './insert-once.ts'
-import { columnList, keyOf, type Table, tableName, valueList, whereOf } from './sql/conditions.ts'
+import { columnList, keyOf, type Table, tableName, whereOf } from './sql/conditions.ts'
 import { isDuplicateKey } from './sql/duplicate-key.ts'
 import { type Fragment, joined, sql } from './sql/fragment.ts'
 import { type Row, type Runner, runnerOf } from './sql/runner.ts'
@@ -73,10 +73,10 @@ async function insertChunk(
   if (runner.dialect === 'sqlite') return await oneByOne(tx, table, rows, unique)
   const existing = await runner.rows(sql`
     SELECT ${placeOf(rows, unique)} AS place FROM ${name}
-    WHERE (${columnList(unique)}) IN (${joined(
-      rows.map((row) => keyList(row, unique)),
-      ', ',
-    )}) LOCK IN SHARE MODE`)
+    WHERE ${joined(
+      rows.map((row) => sql`(${whereOf(keyOf(row, unique))})`),
+      ' OR ',
+    )} LOCK IN SHARE MODE`)
   const known = new Set(existing.map(({ place }) => Number(place)))
   const missing = rows.flatMap((_, place) => (known.has(place) ? [] : place))
   try {
@@ -115,10 +115,6 @@ function placeOf(rows: readonly Row[], unique: readonly string[]): Fragment {
 
 function literal(place: number): Fragment {
   return joined([sql`${place}`], ' ')
-}
-
-function keyList(row: Row, unique: readonly string[]): Fragment {
-  return sql`(${valueList(unique.map((name) => row[name]))})`
 }
 
 function sortedByKey(rows: readonly Row[], unique: readonly string[]): readonly number[] {

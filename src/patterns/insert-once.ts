@@ -1,5 +1,5 @@
 import { JustonceError } from '../errors/index.ts'
-import { changeOrFind, find } from './sql/change-or-find.ts'
+import { changeOrFind, type Found, find } from './sql/change-or-find.ts'
 import { columnList, keyOf, type Table, tableName, valueList, whereOf } from './sql/conditions.ts'
 import { isDuplicateKey } from './sql/duplicate-key.ts'
 import { type Fragment, joined, type Name, sql } from './sql/fragment.ts'
@@ -39,18 +39,18 @@ export async function insertOnce(
   return outcome.kind === 'changed' ? { kind: 'inserted' } : { kind: 'exists', row: outcome.row }
 }
 
-/** `read`: an expression over the row whose value comes along if the row exists. */
+/** `same`: a condition whose answer comes along as `isSame` if the row exists. */
 export async function insertOrFind(
   runner: Runner,
   table: Table,
   row: Row,
   unique: readonly string[],
-  read?: Fragment,
+  same?: Fragment,
 ): Promise<Exclude<Attempt, { kind: 'missing' }>> {
   const name = tableName(table)
   const where = whereOf(keyOf(row, unique))
   for (let round = 1; ; round++) {
-    const outcome = await attempt(runner, { table: name, row, unique, where, ...(read !== undefined && { read }) })
+    const outcome = await attempt(runner, { table: name, row, unique, where, ...(same !== undefined && { same }) })
     if (outcome.kind !== 'missing') return outcome
     if (outcome.error !== undefined) throw outcome.error
     checkRounds(round, name, unique)
@@ -70,7 +70,7 @@ export function storedDifferently(table: Name, unique: readonly string[]): Justo
 
 type Attempt =
   | { readonly kind: 'changed' }
-  | { readonly kind: 'found'; readonly row: Row; readonly current?: unknown }
+  | ({ readonly kind: 'found' } & Found)
   | { readonly kind: 'missing'; readonly error?: unknown }
 
 interface Insertion {
@@ -78,13 +78,13 @@ interface Insertion {
   readonly row: Row
   readonly unique: readonly string[]
   readonly where: Fragment
-  readonly read?: Fragment
+  readonly same?: Fragment
 }
 
 async function attempt(runner: Runner, given: Insertion): Promise<Attempt> {
-  const { table, row, unique, where, read } = given
+  const { table, row, unique, where, same } = given
   const insert = insertInto(table, [row])
-  const wanted = { table, where, ...(read !== undefined && { read }) }
+  const wanted = { table, where, ...(same !== undefined && { same }) }
   if (runner.dialect !== 'mysql') {
     const change = sql`${insert} ON CONFLICT (${columnList(unique)}) DO NOTHING`
     return await changeOrFind(runner, { ...wanted, change })

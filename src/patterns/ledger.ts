@@ -93,7 +93,8 @@ export async function findEntry(runner: Runner, books: Books, entry: Entry): Pro
   const where = whereOf(keyOf(rowOf(books, entry), uniqueOf(books)))
   // A locking read, because MySQL shows an older state otherwise if the caller's transaction is stricter than usual.
   const lock = runner.dialect === 'mysql' ? sql` LOCK IN SHARE MODE` : sql``
-  const look = sql`SELECT ${same} AS ${new Name(['justonce_same'])}, ${ledger}.* FROM ${ledger} WHERE ${where}${lock}`
+  const entryName = new Name(['justonce_entry'])
+  const look = sql`SELECT ${same} AS ${new Name(['justonce_same'])}, ${entryName}.* FROM ${ledger} AS ${entryName} WHERE ${where}${lock}`
   const [found] = await runner.rows(look, 'justonce_same')
   if (found === undefined) return undefined
   const { justonce_same: isSame, ...row } = found

@@ -31,7 +31,7 @@ export async function recordEntry(tx: unknown, books: Books, entry: Omit<Entry, 
   const same = isSameAmount(runner.dialect, books, entry.amount)
   const outcome = await insertOrFind(runner, books.ledger, row, uniqueOf(books), same)
   if (outcome.kind === 'changed') return { kind: 'recorded' }
-  checkSame(outcome.current, entry)
+  checkSame(outcome.isSame, entry)
   return { kind: 'duplicate', row: outcome.row }
 }
 

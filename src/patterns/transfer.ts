@@ -1,7 +1,7 @@
 import { JustonceError } from '../errors/index.ts'
 import { type Applied, applyEntry } from './apply-entry.ts'
 import { type Books, columnsOf, type Entry, findEntry } from './ledger.ts'
-import { oneOf, tableName, whereOf } from './sql/conditions.ts'
+import { equals, oneOf, tableName, whereOf } from './sql/conditions.ts'
 import { type Amount, checkAboveZero, negated } from './sql/exact-number.ts'
 import { Name, sql } from './sql/fragment.ts'
 import { type Row, runnerOf } from './sql/runner.ts'
@@ -36,7 +36,7 @@ export async function transfer(tx: unknown, books: Books, options: TransferOptio
   const lock = locks[runner.dialect]
   const rows = await runner.rows(
     sql`
-    SELECT ${column} = ${from} AS is_from, ${column} = ${to} AS is_to FROM ${tableName(books.balances)} WHERE ${whereOf({ [account]: oneOf([from, to]) })}
+    SELECT ${equals(column, from)} AS is_from, ${equals(column, to)} AS is_to FROM ${tableName(books.balances)} WHERE ${whereOf({ [account]: oneOf([from, to]) })}
     ORDER BY ${column}${lock}`,
     'is_from',
     'is_to',

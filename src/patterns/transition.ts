@@ -1,5 +1,6 @@
 import { JustonceError } from '../errors/index.ts'
-import { type Changes, oneOf, type Table, type Where } from './sql/conditions.ts'
+import { type Changes, equals, oneOf, type Table, type Where } from './sql/conditions.ts'
+import { Name } from './sql/fragment.ts'
 import type { Row } from './sql/runner.ts'
 import { changeIf } from './update-if.ts'
 
@@ -39,13 +40,13 @@ export async function transition<State extends string | number>(
   { column = 'state', from, to, set = {} }: TransitionOptions<State>,
 ): Promise<Transition<State>> {
   const allowed = Array.isArray(from) ? from : [from]
-  const change = { if: { [column]: oneOf(allowed) }, set: { ...set, [column]: to }, read: column }
+  const name = new Name([column])
+  const change = { if: { [column]: oneOf(allowed) }, set: { ...set, [column]: to }, read: name, same: equals(name, to) }
   const outcome = await changeIf(tx, table, where, change)
   if (outcome.kind === 'changed') return { kind: 'moved' }
   if (outcome.kind === 'missing') return outcome
-  const { row } = outcome
-  const current = outcome.current as State
-  return String(current) === String(to) ? { kind: 'already', row } : { kind: 'refused', current, row }
+  const { row, current, isSame } = outcome
+  return isSame ? { kind: 'already', row } : { kind: 'refused', current: current as State, row }
 }
 
 /** The states of something, and where each may lead. */

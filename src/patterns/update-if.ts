@@ -1,6 +1,6 @@
-import { type ChangedOrFound, changeOrFind } from './sql/change-or-find.ts'
+import { type ChangedOrFound, type ChangeOrFind, changeOrFind } from './sql/change-or-find.ts'
 import { add, assignments, type Changes, type Table, tableName, type Where, whereOf } from './sql/conditions.ts'
-import { Name, sql } from './sql/fragment.ts'
+import { sql } from './sql/fragment.ts'
 import { type Row, runnerOf } from './sql/runner.ts'
 
 /** What `updateIf()` answers. */
@@ -31,19 +31,19 @@ export async function updateIf(tx: unknown, table: Table, where: Where, options:
   return outcome.kind === 'found' ? { kind: 'unmet', row: outcome.row } : outcome
 }
 
-/** `read`: a column whose value comes along if the condition does not hold. */
+/** `read` and `same`: what comes along if the condition does not hold. */
 export async function changeIf(
   tx: unknown,
   table: Table,
   where: Where,
-  { if: condition, set, read }: UpdateIfOptions & { readonly read?: string },
+  { if: condition, set, ...more }: UpdateIfOptions & Pick<ChangeOrFind, 'read' | 'same'>,
 ): Promise<ChangedOrFound> {
   const name = tableName(table)
   const wanted = whereOf(condition)
   const change = sql`UPDATE ${name} SET ${assignments(set)} WHERE ${whereOf(where)} AND ${wanted}`
   return await changeOrFind(runnerOf(tx), {
     ...{ table: name, change, where: whereOf(where), condition: wanted },
-    ...(read !== undefined && { read: new Name([read]) }),
+    ...more,
   })
 }
 

@@ -4,8 +4,14 @@ import type { Row, Runner } from './runner.ts'
 export type ChangedOrFound =
   | { readonly kind: 'changed' }
   /** Nothing was changed; this is the row as it is now, and the column that was asked for. */
-  | { readonly kind: 'found'; readonly row: Row; readonly current?: unknown }
+  | ({ readonly kind: 'found' } & Found)
   | { readonly kind: 'missing' }
+
+export interface Found {
+  readonly row: Row
+  readonly current: unknown
+  readonly isSame: boolean
+}
 
 export interface ChangeOrFind {
   readonly table: Name
@@ -15,14 +21,18 @@ export interface ChangeOrFind {
   readonly where: Fragment
   /** What must be true of the row for the change to happen. If not given, the change happens only if there is no such row. */
   readonly condition?: Fragment
-  /** What is read as `current`. A column may have another name in the row, if the client changes names. */
-  readonly read?: Name | Fragment
+  /** The column that is read as `current`. It may have another name in the row, if the client changes names. */
+  readonly read?: Name
+  /** Whether the row says already what the caller wants it to say: `isSame`. The database compares, as it did when it kept the row. */
+  readonly same?: Fragment
 }
 
 const changed = new Name(['justonce_changed'])
 const fits = new Name(['justonce_fits'])
 const value = new Name(['justonce_current'])
-const ours = ['justonce_fits', 'justonce_current'] as const
+const equal = new Name(['justonce_same'])
+const found = new Name(['justonce_found'])
+const ours = ['justonce_fits', 'justonce_current', 'justonce_same'] as const
 
 /** How often a change is tried again that nothing is in the way of any more. */
 const mostRounds = 10
@@ -40,50 +50,54 @@ export async function changeOrFind(runner: Runner, given: ChangeOrFind): Promise
   }
 }
 
-type Outcome = ChangedOrFound | { readonly kind: 'fits'; readonly row: Row; readonly current?: unknown }
+type Outcome = ChangedOrFound | ({ readonly kind: 'fits' } & Found)
 
 async function changeOrLook(runner: Runner, given: ChangeOrFind): Promise<Outcome> {
-  const { table, change, where, condition, read } = given
+  const { table, change, where, condition, read, same } = given
   if (runner.dialect !== 'postgres')
     return (await runner.change(change)) > 0 ? { kind: 'changed' } : look(runner, given)
-  const current = read === undefined ? sql`NULL` : sql`${read}`
+  const [current, isSame] = [read ?? sql`NULL`, sql`coalesce(${same ?? sql`false`}, false)`]
   const [row] = await runner.rows(
     sql`
     WITH justonce_change AS (${change} RETURNING *)
-    SELECT true AS ${changed}, true AS ${fits}, ${current} AS ${value}, * FROM justonce_change
+    SELECT true AS ${changed}, true AS ${fits}, ${current} AS ${value}, true AS ${equal}, * FROM justonce_change
     UNION ALL
-    SELECT false, coalesce(${condition ?? sql`false`}, false), ${current}, * FROM ${table}
+    SELECT false, coalesce(${condition ?? sql`false`}, false), ${current}, ${isSame}, * FROM ${table}
     WHERE ${where} AND NOT EXISTS (SELECT FROM justonce_change)`,
     'justonce_changed',
     ...ours,
   )
   if (row === undefined) return condition === undefined ? await look(runner, given) : { kind: 'missing' }
-  const { justonce_changed: wasChanged, ...found } = row
+  const { justonce_changed: wasChanged, ...present } = row
   if (wasChanged === true) return { kind: 'changed' }
-  return found.justonce_fits === true ? await look(runner, given) : outcomeOf(found)
+  return present.justonce_fits === true ? await look(runner, given) : outcomeOf(present)
 }
 
 /** The row as it is now. */
 export async function find(
   runner: Runner,
-  given: Pick<ChangeOrFind, 'table' | 'where' | 'read'>,
+  given: Pick<ChangeOrFind, 'table' | 'where' | 'same'>,
 ): Promise<Exclude<ChangedOrFound, { kind: 'changed' }>> {
-  const { kind, ...found } = await look(runner, given)
-  return kind === 'missing' ? { kind } : { kind: 'found', ...(found as { row: Row }) }
+  const { kind, ...present } = await look(runner, given)
+  return kind === 'missing' ? { kind } : { kind: 'found', ...(present as Found) }
 }
 
 /** A locking read, because MySQL shows an older state otherwise if the caller's transaction is stricter than usual. */
-async function look(runner: Runner, { table, where, condition, read }: Omit<ChangeOrFind, 'change'>): Promise<Outcome> {
+async function look(runner: Runner, given: Omit<ChangeOrFind, 'change'>): Promise<Outcome> {
+  const { table, where, condition, read, same } = given
   const lock = runner.dialect === 'mysql' ? sql` LOCK IN SHARE MODE` : sql``
   const fitting = condition === undefined ? sql`false` : sql`coalesce(${condition}, false)`
-  const current = read === undefined ? sql`NULL` : sql`${read}`
+  const [current, isSame] = [read ?? sql`NULL`, sql`coalesce(${same ?? sql`false`}, false)`]
   const [row] = await runner.rows(
-    sql`SELECT ${fitting} AS ${fits}, ${current} AS ${value}, ${table}.* FROM ${table} WHERE ${where}${lock}`,
+    // SQLite knows no `schema.table.*`.
+    sql`SELECT ${fitting} AS ${fits}, ${current} AS ${value}, ${isSame} AS ${equal}, ${found}.*
+    FROM ${table} AS ${found} WHERE ${where}${lock}`,
     ...ours,
   )
   return row === undefined ? { kind: 'missing' } : outcomeOf(row)
 }
 
-function outcomeOf({ justonce_fits: wouldFit, justonce_current: current, ...row }: Row): Outcome {
-  return { kind: wouldFit === true || Number(wouldFit) === 1 ? 'fits' : 'found', row, current }
+function outcomeOf({ justonce_fits: wouldFit, justonce_current: current, justonce_same: same, ...row }: Row): Outcome {
+  // 1 or '1' where the database or the client has no booleans.
+  return { kind: Number(wouldFit) === 1 ? 'fits' : 'found', row, current, isSame: Number(same) === 1 }
 }

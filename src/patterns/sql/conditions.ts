@@ -1,6 +1,6 @@
 import { JustonceError } from '../../errors/index.ts'
 import { checkAmount } from './exact-number.ts'
-import { Exact, type Fragment, joined, Name, sql } from './fragment.ts'
+import { Exact, type Fragment, joined, Name, PerDialect, sql } from './fragment.ts'
 
 /** A table; in another schema: `['schema', 'table']`. */
 export type Table = string | readonly [schema: string, table: string]
@@ -41,18 +41,29 @@ export const below = (value: unknown): Comparison => new Comparison((column) => 
 /** A condition: the column is anything but the value, also NULL. `not(null)`: it has a value. */
 export function not(value: unknown): Comparison {
   return new Comparison((column) =>
-    value === null ? sql`${column} IS NOT NULL` : sql`(${column} <> ${value} OR ${column} IS NULL)`,
+    value === null ? sql`${column} IS NOT NULL` : sql`(NOT ${equals(column, value)} OR ${column} IS NULL)`,
   )
 }
 
 /** A condition: the column is one of the values. */
 export function oneOf(values: readonly unknown[]): Comparison {
   if (values.length === 0) throw new JustonceError('OPTION_INVALID', { message: 'oneOf() needs at least one value.' })
-  const listed = joined(
-    values.map((value) => sql`${value}`),
-    ', ',
-  )
-  return new Comparison((column) => sql`${column} IN (${listed})`)
+  const listed = valueList(values)
+  return new Comparison((column) => {
+    const each = values.map((value) => equals(column, value))
+    return sql`${new PerDialect((dialect) => (dialect === 'mysql' ? sql`(${joined(each, ' OR ')})` : sql`${column} IN (${listed})`))}`
+  })
+}
+
+/**
+ * MySQL compares a text with a number as numbers: 7 would be '007' as well, and 0 each text that does not begin with a digit. Compared
+ * with digits as text, a text is only what it is; but then MySQL rounds decimals. So both must hold.
+ */
+export function equals(column: Name, value: unknown): Fragment {
+  const plain = sql`${column} = ${value}`
+  if (typeof value !== 'number' && typeof value !== 'bigint' && typeof value !== 'boolean') return plain
+  const digits = String(typeof value === 'boolean' ? Number(value) : value)
+  return sql`${new PerDialect((dialect) => (dialect === 'mysql' ? sql`(${column} = ${digits} AND ${plain})` : plain))}`
 }
 
 /** Adds to the present value of a column; a negative number subtracts. */
@@ -73,7 +84,7 @@ export function whereOf(where: Where): Fragment {
     Object.entries(where).map(([name, value]) => {
       const column = new Name([name])
       if (value instanceof Comparison) return value.to(column)
-      return value === null ? sql`${column} IS NULL` : sql`${column} = ${value}`
+      return value === null ? sql`${column} IS NULL` : equals(column, value)
     }),
     ' AND ',
   )

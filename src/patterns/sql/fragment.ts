@@ -32,6 +32,15 @@ export class Exact {
   }
 }
 
+/** A piece that databases need in different words. */
+export class PerDialect {
+  readonly in: (dialect: Dialect) => Fragment
+
+  constructor(inDialect: (dialect: Dialect) => Fragment) {
+    this.in = inDialect
+  }
+}
+
 /** A piece of a statement. Values never become part of the text, and names are always quoted. */
 export class Fragment {
   readonly #texts: readonly string[]
@@ -50,6 +59,7 @@ export class Fragment {
   #write(dialect: Dialect, values: unknown[]): string {
     const pieces = this.#given.map((given) => {
       if (given instanceof Fragment) return given.#write(dialect, values)
+      if (given instanceof PerDialect) return given.in(dialect).#write(dialect, values)
       if (given instanceof Name) return given.in(dialect)
       values.push(given instanceof Exact ? given.value : given)
       if (dialect === 'postgres') return `$${values.length}`
@@ -67,7 +77,7 @@ export function sql(texts: TemplateStringsArray, ...given: readonly unknown[]): 
 
 export const nothing = new Fragment([''], [])
 
-export function joined(fragments: readonly Fragment[], separator: ', ' | ' AND ' | ' '): Fragment {
+export function joined(fragments: readonly Fragment[], separator: ', ' | ' AND ' | ' OR ' | ' '): Fragment {
   if (fragments.length === 0) return nothing
   return new Fragment(['', ...fragments.slice(1).map(() => separator), ''], fragments)
 }
