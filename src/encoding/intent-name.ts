@@ -25,6 +25,13 @@ export function failedType(effect: string): string {
   return `intent.failed:${effect}`
 }
 
+/** Whether this is the message about the outcome of an intent, which justonce makes itself. */
+export function isOutcome({ source, type }: { readonly source?: string; readonly type?: string | undefined }): boolean {
+  if (source === undefined || !isIntent(source)) return false
+  const effect = effectOf(source)
+  return type === doneType(effect) || type === failedType(effect)
+}
+
 /** The header of an intent that lists the types of messages that the app that intended it has handlers for. */
 export const announcedHeader = 'justonce-announce'
 

@@ -30,7 +30,7 @@ export const intentCatalog = {
   },
   INTENT_RESULT_NOT_KEPT: {
     title: 'The call of an effect has happened, but what it returned cannot be stored',
-    fix: 'Return what JSON can hold, and not more than maxBodyBytes.',
+    fix: 'Return what JSON can hold, without a property named __proto__, and not more than maxBodyBytes.',
   },
   INTENT_TIMEOUT: {
     title: 'The call of an effect took longer than its timeoutMs',

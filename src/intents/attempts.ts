@@ -1,5 +1,6 @@
 import type { StoredParkedMessage } from '../contracts/index.ts'
 import { addErrorNote } from '../encoding/error-notes.ts'
+import { hasUnsafeKey } from '../encoding/unsafe-keys.ts'
 import type { Engine } from '../engine/engine.ts'
 import { beginFor, giveBack, keepFor, type Reservation } from '../engine/retries/reservation.ts'
 import { DidNotHappen, JustonceError } from '../errors/index.ts'
@@ -163,8 +164,12 @@ export class Attempts<Tx> {
   #encodeResult(effect: Effect, { key }: StoredParkedMessage, value: unknown): string | undefined {
     try {
       const text = JSON.stringify(value) as string | undefined
-      if (text === undefined || Buffer.byteLength(text) <= this.#engine.limits.maxBodyBytes) return text
-      throw new Error(`it has more than ${this.#engine.limits.maxBodyBytes} bytes`)
+      if (text === undefined) return undefined
+      if (Buffer.byteLength(text) > this.#engine.limits.maxBodyBytes)
+        throw new Error(`it has more than ${this.#engine.limits.maxBodyBytes} bytes`)
+      // Providers say what they like, and the handler of the outcome could not read it.
+      if (hasUnsafeKey(text)) throw new Error('it contains a property named __proto__')
+      return text
     } catch (cause) {
       const { code, message } = new JustonceError('INTENT_RESULT_NOT_KEPT', {
         message: `The result of the effect ${effect.name} for ${key} is not kept: ${String(cause)}.`,

@@ -1,6 +1,7 @@
 import type { StoredParkedMessage } from '../contracts/index.ts'
 import { doneType, effectOf, failedType, isAnnounced } from '../encoding/intent-name.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
+import { hasUnsafeKey } from '../encoding/unsafe-keys.ts'
 import { checkChoice, checkOptions, JustonceError } from '../errors/index.ts'
 import { type IntentOutcome, outcomeMessage } from './outcome-message.ts'
 import { recordIntents } from './record-intents.ts'
@@ -19,8 +20,15 @@ export function encodedResult(resolution: Resolution): string | undefined {
   checkChoice(resolution.as, 'as of the resolution', ['done', 'again', 'discarded'])
   if (resolution.as !== 'done' || resolution.result === undefined) return undefined
   const text = JSON.stringify(resolution.result) as string | undefined
-  if (text !== undefined) return text
-  throw new JustonceError('OPTION_INVALID', { message: 'The result of the resolution is nothing that JSON can hold.' })
+  if (text === undefined)
+    throw new JustonceError('OPTION_INVALID', {
+      message: 'The result of the resolution is nothing that JSON can hold.',
+    })
+  if (hasUnsafeKey(text))
+    throw new JustonceError('OPTION_INVALID', {
+      message: 'The result of the resolution has a property named __proto__.',
+    })
+  return text
 }
 
 interface ByHand {

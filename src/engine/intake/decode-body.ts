@@ -1,4 +1,5 @@
 import { mayHoldInexactNumbers } from '../../encoding/exact-json.ts'
+import { hasUnsafeKey } from '../../encoding/unsafe-keys.ts'
 import { JustonceError } from '../../errors/index.ts'
 
 const strict = new TextDecoder('utf-8', { fatal: true })
@@ -25,17 +26,10 @@ export function decodeBody(bytes: Uint8Array): DecodedBody {
       cause,
     })
   }
-  // The name can only come from a text that contains it, literally or escaped.
-  if ((text.includes('__proto__') || text.includes('\\u')) && hasProtoKey(body)) {
+  if (hasUnsafeKey(text, body)) {
     throw new JustonceError('BODY_UNSAFE', { message: 'The body contains a property named __proto__.' })
   }
   return { body, inexact: mayHoldInexactNumbers(text) ? text : undefined }
-}
-
-function hasProtoKey(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (Object.hasOwn(value, '__proto__')) return true
-  return Object.values(value).some(hasProtoKey)
 }
 
 function preview(bytes: Uint8Array): string {

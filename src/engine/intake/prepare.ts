@@ -1,13 +1,14 @@
 import type { Delivery, IncomingMessage, Message } from '../../contracts/index.ts'
 import { anyJson, anyText } from '../../encoding/any-text.ts'
 import { fingerprintOf } from '../../encoding/fingerprint.ts'
+import { isOutcome } from '../../encoding/intent-name.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
 import type { Engine } from '../engine.ts'
 import type { Handler } from '../handler.ts'
 import { isThenable } from '../is-thenable.ts'
 import { isOwnedBy, type Origin, type Refusal, type Run, type Work } from '../items.ts'
 import { wasGivenUp } from '../retries/parked-rows.ts'
-import { checkEnvelope, checkKey } from './check-envelope.ts'
+import { checkEnvelope, checkKey, type EnvelopeLimits } from './check-envelope.ts'
 import { decodeMessage, type Fitted, fitHandler, fitType } from './decode-message.ts'
 import { lateness } from './expiry.ts'
 import { sentBody } from './identify.ts'
@@ -34,7 +35,7 @@ export function prepare<Tx>(
     const handlers = engine.handlersOf(delivery.message.type ?? '')
     if (handlers.length === 0 && isIgnored(engine, delivery.message, origin)) return { kind: 'ignored' }
     // First of all: everything after this may rely on what was checked.
-    checkEnvelope(delivery.message, engine.limits)
+    checkEnvelope(delivery.message, limitsOf(engine, delivery.message, origin))
     checkType(handlers, delivery.message)
     checkIdentity(handlers, delivery.message)
     const schema = engine.schemaOf(delivery.message.type as string)
@@ -50,6 +51,15 @@ export function prepare<Tx>(
   } catch (error) {
     return refused(delivery, origin, error)
   }
+}
+
+/**
+ * What comes of a call holds a payload and a result, each of which was measured when it was given. Only from a row of the store: what
+ * a broker delivers may claim to be anything.
+ */
+function limitsOf<Tx>({ limits }: Engine<Tx>, message: IncomingMessage, { letter }: Origin): EnvelopeLimits {
+  if (letter === undefined || !isOutcome(message)) return limits
+  return { ...limits, maxBodyBytes: Number.POSITIVE_INFINITY }
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Headers, NewParkedMessage, TraceContext } from '../../contracts/in
 import { fittedText } from '../../encoding/fit-text.ts'
 import { announcedHeader, intentHandler } from '../../encoding/intent-name.ts'
 import { packMessage } from '../../encoding/packed-message.ts'
+import { hasUnsafeKey } from '../../encoding/unsafe-keys.ts'
 import { checkNumber, checkOptions, JustonceError } from '../../errors/index.ts'
 import { derivedId, timeOfUuidV7, uuidv7 } from '../../ids/index.ts'
 import { type BusinessIdOf, businessIdIn } from '../intake/business-id.ts'
@@ -92,6 +93,11 @@ function encodePayload({ effect, payload, maxBytes }: IntentRequest): Uint8Array
   if (text === undefined)
     throw new JustonceError('OPTION_INVALID', {
       message: `intend(${JSON.stringify(effect)}, …) needs a payload that JSON can hold; it is ${typeof payload}.`,
+    })
+  // The handler of its outcome could not read it.
+  if (hasUnsafeKey(text))
+    throw new JustonceError('OPTION_INVALID', {
+      message: `The payload given to intend(${JSON.stringify(effect)}, …) contains a property named __proto__.`,
     })
   const bytes = encoder.encode(text)
   if (bytes.length <= maxBytes) return bytes

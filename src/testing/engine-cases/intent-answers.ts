@@ -53,4 +53,45 @@ export const intentAnswerCases: readonly StoreCase[] = [
       assert.equal(await effects.count('failure'), 1)
     },
   }),
+  engineCase({
+    name: 'intents: an outcome is handled although payload and result are too large for one body',
+    async run({ store, effects, app }) {
+      const { app: opened, handle, stop } = app({ maxBodyBytes: 1_000 })
+      const answers: number[] = []
+      let attempts = 0
+      opened.effect(mail, { run: () => 'r'.repeat(900) })
+      opened.on('note.created', 'welcome', async (_, { intend }) => void (await intend(mail, 'p'.repeat(990))))
+      opened.on(`intent.done:${mail}`, 'note-receipt', async ({ body }, { tx }) => {
+        // Its next attempt begins with the row of a handler, no longer with what the effect has left.
+        if (++attempts === 1) throw new Error('not yet')
+        answers.push(String(body.payload).length, String(body.result).length)
+        await effects.write(tx, 'receipt')
+      })
+      await handle(note('m1'))
+      await eventually(async () => ((await effects.count('receipt')) === 1 ? true : undefined), 'the receipt')
+      await stop()
+      assert.deepEqual(answers, [990, 900])
+      assert.deepEqual(await store.parking.list({ kind: 'any' }), [])
+    },
+  }),
+  engineCase({
+    name: 'intents: an answer that would poison objects is not kept, and what comes of its call is handled all the same',
+    async run({ store, effects, app }) {
+      const { app: opened, events, handle, stop } = app()
+      const results: unknown[] = []
+      opened.effect(mail, { run: () => JSON.parse('{"a":[{"__proto__":{"isAdmin":true}}]}') })
+      opened.on('note.created', 'welcome', async (_, { intend }) => void (await intend(mail, {})))
+      opened.on(`intent.done:${mail}`, 'note-receipt', async ({ body }, { tx }) => {
+        results.push(body.result)
+        await effects.write(tx, 'receipt')
+      })
+      await handle(note('m1'))
+      await eventually(async () => ((await effects.count('receipt')) === 1 ? true : undefined), 'the receipt')
+      await stop()
+      assert.deepEqual(results, [undefined])
+      const warnings = events.flatMap((event) => (event.kind === 'warning' ? [event.code] : []))
+      assert.deepEqual(warnings, ['INTENT_RESULT_NOT_KEPT'])
+      assert.deepEqual(await store.parking.list({ kind: 'any' }), [])
+    },
+  }),
 ]
