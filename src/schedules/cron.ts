@@ -32,6 +32,9 @@ const fields = [
   { name: 'weekday', from: 0, to: 7, names: weekdayNames },
 ] as const satisfies readonly Field[]
 
+/** The last day or weekday of a month, the nearest workday, a weekday by its number, and "any" as other schedulers write them. */
+const unsupported = /[#?]|^\d*[lw]+(?:-\d+)?$/i
+
 const shortForms: Readonly<Record<string, string>> = {
   '@yearly': '0 0 1 1 *',
   '@annually': '0 0 1 1 *',
@@ -88,17 +91,18 @@ function rangeOf(field: Field, part: string, text: string): readonly number[] {
   const { name, from, to } = field
   const wrong = (why: string) => invalid(`The ${name} ${quoted(part)} in ${quoted(text)} ${why}.`)
   const match = /^(?:\*|([a-z0-9]+)(?:-([a-z0-9]+))?)(?:\/(\d+))?$/i.exec(part)
-  if (match === null)
+  if (match === null || unsupported.test(part))
     throw wrong(
-      /[lw#?]/i.test(part)
+      unsupported.test(part)
         ? 'is not supported: L, W, # and ? are not'
         : 'is not *, a value, a range or a list of them, with a step or without',
     )
   const [, low, high, step] = match
   const numberOf = (given: string): number => {
     const named = field.names?.indexOf(given.toLowerCase()) ?? -1
-    const value = named >= 0 ? named + from : Number(given)
-    if (Number.isInteger(value) && value >= from && value <= to) return value
+    // Digits alone: Number() also reads 1e1 and 0x5.
+    const value = named >= 0 ? named + from : /^\d+$/.test(given) ? Number(given) : Number.NaN
+    if (value >= from && value <= to) return value
     throw wrong(`must be from ${from} to ${to}${field.names ? `, or ${field.names.join(', ')}` : ''}`)
   }
   const first = low === undefined ? from : numberOf(low)
@@ -106,6 +110,8 @@ function rangeOf(field: Field, part: string, text: string): readonly number[] {
   if (last < first) throw wrong('ends before it begins')
   const by = step === undefined ? 1 : Number(step)
   if (by < 1) throw wrong('has a step of 0')
+  // Somebody who writes */90 means every ninety minutes, and would get one tick in every hour.
+  if (by > Math.max(1, last - first)) throw wrong(`has a step that leads beyond ${last}`)
   return Array.from({ length: Math.floor((last - first) / by) + 1 }, (_, index) => first + index * by)
 }
 
