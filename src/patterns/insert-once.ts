@@ -64,7 +64,7 @@ export function checkRounds(round: number, table: Name, unique: readonly string[
 
 export function storedDifferently(table: Name, unique: readonly string[]): JustonceError {
   return new JustonceError('OPTION_INVALID', {
-    message: `A row of ${table.parts.join('.')} was neither inserted nor found by ${unique.join(', ')}: either a trigger or the type of a column stores the key in another form, or rivals insert and delete it all the time.`,
+    message: `A row of ${table.parts.join('.')} was neither inserted nor found by ${unique.join(', ')}: a trigger or the type of a column stores the key in another form, a policy (row security) hides the row from this role, or rivals insert and delete it all the time.`,
   })
 }
 

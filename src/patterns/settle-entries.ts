@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { checkNumber } from '../errors/index.ts'
 import { insertOrFind, storedDifferently } from './insert-once.ts'
 import {
   type Books,
@@ -35,16 +36,20 @@ export async function recordEntry(tx: unknown, books: Books, entry: Omit<Entry, 
   return { kind: 'duplicate', row: outcome.row }
 }
 
+/** Each is a value of a statement, and SQLite takes 32,766 of them. */
+const mostEntries = 10_000
+
 /**
  * Adds entries that are not part of their balance yet, the sum of each account in one step. Several processes may do it at once:
- * each takes other entries. Call it until it resolves to 0, and again when there may be more. Entries of accounts without a
- * balance stay as they are.
+ * each takes other entries, `limit` of them at most (default: 1,000; more than 10,000 are 10,000). Call it until it resolves to 0, and
+ * again when there may be more. Entries of accounts without a balance stay as they are.
  */
 export async function settleEntries(
   tx: unknown,
   books: Books,
   { limit = 1_000 }: { readonly limit?: number } = {},
 ): Promise<number> {
+  checkNumber(limit, 'limit of settleEntries()', 1)
   const runner = runnerOf(tx)
   const names = columnsOf(books)
   const [ledger, balances] = [tableName(books.ledger), tableName(books.balances)]
@@ -56,7 +61,7 @@ export async function settleEntries(
     sql`
     SELECT ${transfer} AS transfer, ${account} AS account FROM ${ledger}
     WHERE ${settled} = ${false} AND ${account} IN (SELECT ${account} FROM ${balances} WHERE ${balance} IS NOT NULL)
-    ORDER BY ${account}, ${transfer} LIMIT ${BigInt(limit)}${skip}`,
+    ORDER BY ${account}, ${transfer} LIMIT ${BigInt(Math.floor(Math.min(limit, mostEntries)))}${skip}`,
     'transfer',
     'account',
   )

@@ -112,6 +112,25 @@ test.each([
   db.close()
 })
 
+test.each(['pg', 'node:sqlite'])('more entries than fit into one statement are settled on %s', async (name) => {
+  const { isHere, open } = places[name] as (typeof places)[string]
+  if (!isHere) return
+  const place = await open()
+  await place.exec(`CREATE TABLE {}many (transfer int, account int, amount int, settled boolean DEFAULT true, PRIMARY KEY (transfer, account));
+    CREATE TABLE {}sums (account int PRIMARY KEY, balance int);
+    INSERT INTO {}sums VALUES (1, 0);
+    INSERT INTO {}many WITH RECURSIVE g(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM g WHERE i < 70000) SELECT i, 1, 1, false FROM g`)
+  const books = { ledger: place.table('many'), balances: place.table('sums') }
+  const settle = (limit: number) => place.store.transaction((tx) => settleEntries(tx, books, { limit }))
+  let settled = 0
+  for (let some = await settle(70_000); some > 0; some = await settle(70_000)) settled += some
+  expect(settled).toBe(70_000)
+  const [sum] = await place.store.transaction((tx) => rowsOf(tx, place.table('sums'), { account: 1 }))
+  expect(sum?.balance).toBe(70_000)
+  for (const limit of [-1, 0, Number.NaN]) await expect(settle(limit)).rejects.toMatchObject({ code: 'OPTION_INVALID' })
+  await place.close()
+})
+
 test.skipIf(!places.pg?.isHere)('what pg reads as an object of its own can be written again', async () => {
   const place = (await places.pg?.open()) as Place
   await place.exec('CREATE TABLE {}breaks (id int PRIMARY KEY, lasts interval)')
