@@ -12,8 +12,13 @@ const postgres = await requireServer('postgres')
 
 type Tx = pg.PoolClient
 
+/** Where it begins, from the end of what the server sends. */
+const readyFrame = -6
+
 describe.skipIf(!postgres.available)('pg: statements of messages that interleave travel together', () => {
   let frames: string[]
+  /** If it is set, the word that the server is ready does not pass, and this is called instead. */
+  let insteadOfReady: (() => void) | undefined
   let proxy: ByteProxy
   let pool: pg.Pool
   let admin: pg.Pool
@@ -28,7 +33,11 @@ describe.skipIf(!postgres.available)('pg: statements of messages that interleave
           sent(bytes)
           return bytes
         },
-        answered: (bytes) => bytes,
+        answered(bytes) {
+          if (insteadOfReady === undefined || bytes.at(readyFrame) !== 'Z'.charCodeAt(0)) return bytes
+          insteadOfReady()
+          return bytes.subarray(0, readyFrame)
+        },
       }
     })
     frames = []
@@ -148,6 +157,19 @@ describe.skipIf(!postgres.available)('pg: statements of messages that interleave
     expect((await pool.query('SELECT count(*)::int AS n FROM notes')).rows).toEqual([{ n: 6 }])
   })
 
+  test('values that pg takes for none are none, and what it refuses is refused', async () => {
+    const answers = await mixed(2, async ([first, second]) => {
+      const none = { name: 'none', text: 'SELECT 1 AS one', values: null }
+      const wrong = { text: 'SELECT $1', values: 'abc' }
+      const queries = [none, wrong] as unknown as pg.QueryConfig[]
+      return await Promise.allSettled(queries.map((query, index) => [first, second][index]?.tx.query(query)))
+    }).catch((error) => error)
+    expect(answers).toMatchObject([
+      { value: { rows: [{ one: 1 }] } },
+      { reason: { message: 'Query values must be an array' } },
+    ])
+  })
+
   test('a connection that is lost fails all of them', async () => {
     const lost = mixed(3, async (loans, tx) => {
       const sent = loans.map(({ tx }) => tx.query('SELECT pg_sleep($1)', [60]))
@@ -156,6 +178,31 @@ describe.skipIf(!postgres.available)('pg: statements of messages that interleave
       await admin.query('SELECT pg_terminate_backend($1)', [processID])
       const statuses = (await ended).map(({ status }) => status)
       expect(statuses).toEqual(['rejected', 'rejected', 'rejected'])
+      throw new Error('lost')
+    })
+    await expect(lost).rejects.toThrow()
+  })
+
+  test('a session that is ended before the server is ready fails the last of them', async () => {
+    const lost = mixed(2, async (loans, tx) => {
+      const { processID } = tx as unknown as { readonly processID: number }
+      insteadOfReady = () => {
+        insteadOfReady = undefined
+        admin.query('SELECT pg_terminate_backend($1)', [processID])
+      }
+      const sent = await Promise.allSettled(loans.map(({ tx }, id) => tx.query(insert, [id, 'text'])))
+      expect(sent).toMatchObject([{ status: 'fulfilled' }, { status: 'rejected', reason: { code: '57P01' } }])
+      throw new Error('lost')
+    })
+    await expect(lost).rejects.toThrow('lost')
+  })
+
+  test('a connection that is lost in the turn in which they are sent fails all of them', async () => {
+    const lost = mixed(3, async (loans, tx) => {
+      const { connection } = tx as unknown as { readonly connection: { readonly stream: { destroy(): void } } }
+      connection.stream.destroy()
+      const sent = await Promise.allSettled(loans.map(({ tx }, id) => tx.query(insert, [id, 'text'])))
+      expect(sent.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
       throw new Error('lost')
     })
     await expect(lost).rejects.toThrow()

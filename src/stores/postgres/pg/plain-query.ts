@@ -23,8 +23,10 @@ export function plainQueries(client: PgClientShape, native: object, gathered?: G
   if (Query === undefined) return () => undefined
   return (config, values) => {
     const plain = typeof config === 'string' ? { text: config } : config
-    if (!isPlain(plain) || (values !== undefined && !Array.isArray(values))) return undefined
-    const query = new Query(plain.text, values ?? plain.values)
+    if (!isPlain(plain)) return undefined
+    const given = values ?? plain.values ?? undefined
+    if (given !== undefined && !Array.isArray(given)) return undefined
+    const query = new Query(plain.text, given)
     query.name = plain.name
     const answered = new Promise<unknown>((resolve, reject) => {
       query.callback = (error, result) => (error ? reject(error) : resolve(result))

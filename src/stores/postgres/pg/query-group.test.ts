@@ -81,3 +81,41 @@ test('it says itself when it has ended, as the time limit of pg expects', () => 
   }
   expect(ends).toEqual([undefined, 'failed'])
 })
+
+test('a connection that is lost before any was sent is an error of all', () => {
+  const queries = [new Query('a'), new Query('b')]
+  const group = new QueryGroup(queries, {}).asQueryOf(Query as unknown as QueryClass)
+  group.handleError(new Error('lost'), wire)
+  expect(queries.map(({ told }) => told)).toEqual([['lost'], ['lost']])
+})
+
+test('a connection that is lost before the client is ready is an error of the last one, and then of none', () => {
+  const queries = [new Query('a'), new Query('b')]
+  const group = submitted(queries)
+  group.handleCommandComplete({}, wire)
+  group.handleCommandComplete({}, wire)
+  group.handleError(new Error('lost'), wire)
+  group.handleError(new Error('lost'), wire)
+  expect(queries.map(({ told }) => told)).toEqual([
+    ['complete', 'ready'],
+    ['complete', 'lost'],
+  ])
+})
+
+test('a server that ends the session has failed all, and not only the one that it was at', () => {
+  const queries = [new Query('a'), new Query('b')]
+  const group = submitted(queries)
+  group.handleError(Object.assign(new Error('shut down'), { severity: 'FATAL', code: '57P01' }), wire)
+  expect(queries.map(({ told }) => told)).toEqual([['shut down'], ['shut down']])
+})
+
+test('a tool that rewrites the text of a query cannot change under which text pg files a name', () => {
+  const group = submitted([
+    Object.assign(new Query('a'), { name: 'one' }),
+    Object.assign(new Query('b'), { name: 'two' }),
+  ])
+  const text = Object.getOwnPropertyDescriptor(group, 'text')
+  if (text?.configurable) Object.defineProperty(group, 'text', { get: () => '/* traced */ a' })
+  group.handleCommandComplete({}, wire)
+  expect([group.name, group.text]).toEqual(['two', 'b'])
+})

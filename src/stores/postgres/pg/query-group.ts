@@ -1,3 +1,4 @@
+import { isLostConnection, sqlState } from '../errors.ts'
 import type { NativeQuery, QueryClass } from './native-query.ts'
 import { WireMessages } from './wire-messages.ts'
 
@@ -20,13 +21,17 @@ interface Bound {
 export class QueryGroup {
   readonly #queries: readonly NativeQuery[]
   readonly #client: { readonly _types?: unknown }
-  #sent: NativeQuery[] = []
+  /** Those that have reached the server, or may still reach it. */
+  #sent: readonly NativeQuery[]
   #answered = 0
+  /** How many of them have been told how they ended. */
+  #told = 0
   /** Those that have the server parse a text under a name. */
   readonly #parsing = new Set<NativeQuery>()
 
   constructor(queries: readonly NativeQuery[], client: object) {
     this.#queries = queries
+    this.#sent = queries
     this.#client = client
   }
 
@@ -35,9 +40,9 @@ export class QueryGroup {
     const query = new Query('', undefined)
     const ended = (error?: unknown): void => query.callback?.(error ?? null)
     Object.defineProperties(query, {
-      // With these `pg` keeps account of what the server has parsed.
-      name: { get: () => this.#current?.name },
-      text: { get: () => (this.#current ?? this.#queries[0])?.text },
+      // With these `pg` keeps account of what the server has parsed. Tracing tools replace the text of a query where they can.
+      name: { get: () => this.#current?.name, configurable: false },
+      text: { get: () => (this.#current ?? this.#queries[0])?.text, configurable: false },
     })
     const own: Partial<NativeQuery> = {
       submit: (wire) => this.#submit(wire as Wire),
@@ -49,7 +54,8 @@ export class QueryGroup {
       },
       handleEmptyQuery: (wire) => this.#advance(wire),
       handleReadyForQuery: (wire) => {
-        this.#sent.at(-1)?.handleReadyForQuery(wire)
+        const last = this.#sent[this.#told++]
+        last?.handleReadyForQuery(wire)
         ended()
       },
       handleError: (error, wire) => {
@@ -71,12 +77,15 @@ export class QueryGroup {
   #advance(wire: unknown): void {
     const query = this.#current
     this.#answered++
-    if (this.#current !== undefined) query?.handleReadyForQuery(wire)
+    if (this.#current === undefined) return
+    this.#told++
+    query?.handleReadyForQuery(wire)
   }
 
   #submit(wire: Wire): null {
     const messages = new WireMessages()
     const recorder = Object.assign(Object.create(wire), recording(messages))
+    const sent: NativeQuery[] = []
     for (const query of this.#queries) {
       if (query._result !== undefined) query._result._types ??= this.#client._types
       recorder.parse = ({ name = '', text }: { readonly name?: string; readonly text: string }) => {
@@ -84,19 +93,22 @@ export class QueryGroup {
         messages.parse(name, text)
       }
       const refusal = query.submit(recorder)
-      if (refusal === null) this.#sent.push(query)
+      if (refusal === null) sent.push(query)
       else process.nextTick(() => query.handleError(refusal, wire))
     }
+    this.#sent = sent
     messages.sync()
     wire.stream.write(messages.bytes())
     return null
   }
 
   #fail(error: unknown, wire: Wire): void {
-    const [failed, ...skipped] = this.#sent.slice(this.#answered)
+    // The last one may have its answer: it has waited for a server that is ready, and waits no longer.
+    const [failed, ...skipped] = this.#sent.slice(this.#told)
     this.#sent = []
     failed?.handleError(error, wire)
-    const reason = isOfTheServer(error) ? aborted(error) : error
+    const goesOn = sqlState(error) !== undefined && !isLostConnection(error)
+    const reason = goesOn ? aborted(error) : error
     for (const query of skipped) {
       if (this.#parsing.has(query)) delete wire.submittedNamedStatements[query.name as string]
       query.handleError(reason, wire)
@@ -119,10 +131,6 @@ function recording(messages: WireMessages) {
 /** `pg` gives its mapper one value and nothing else. */
 function mapped(this: Bound['valueMapper'], value: unknown): string | null {
   return this(value)
-}
-
-function isOfTheServer(error: unknown): boolean {
-  return (error as { readonly severity?: unknown } | undefined)?.severity !== undefined
 }
 
 /** What the server says about a statement behind one that has failed, if it does not skip it. */
