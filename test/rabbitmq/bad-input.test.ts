@@ -215,6 +215,24 @@ describe.skipIf(!rabbitmq.available)('RabbitMQ', () => {
       'processed',
     ])
   })
+
+  test('ids that are null are not taken for one id: it is the property that counts', async () => {
+    const queue = queueName()
+    const transport = open({ queue, declare: {} })
+    const { app, events, until } = watchedApp(await createDatabase(), transport)
+    await transport.publish([outgoing('first')])
+    await withChannel(rabbitmq.url, async (channel) => {
+      for (const messageId of ['m1', 'm2', 'm3']) {
+        const headers = { 'cloudEvents:id': null, 'cloudEvents:partitionkey': null }
+        channel.sendToQueue(queue, Buffer.from('{}'), { type: 'note.created', messageId, headers })
+      }
+      await channel.waitForConfirms()
+    })
+    await app.start()
+    await until((all) => all.filter(({ kind }) => endings.has(kind)).length >= 4, 'four ends')
+    const ends = events.filter(({ kind }) => endings.has(kind))
+    expect(ends.map((event) => ('key' in event ? event.key : event.kind)).sort()).toEqual(['first', 'm1', 'm2', 'm3'])
+  })
 })
 
 const endings: ReadonlySet<string> = new Set(['processed', 'duplicate', 'parked'])

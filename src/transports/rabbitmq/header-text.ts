@@ -26,7 +26,9 @@ export function fromWireHeaders(headers: Readonly<Record<string, unknown>>): Hea
         /^cloudEvents_/i,
         'cloudEvents:',
       )
-      return text === undefined ? [] : [[ours, text]]
+      // In CloudEvents, null means that the attribute is not set. As text it would be the id of all such messages.
+      const isUnset = value === null && /^cloudEvents:/i.test(ours)
+      return text === undefined || isUnset ? [] : [[ours, text]]
     }),
   )
 }
@@ -37,7 +39,7 @@ function asText(value: unknown): string | undefined {
     const plain = withoutWrapping(value)
     return typeof plain === 'string' ? plain : (JSON.stringify(plain) ?? '')
   } catch {
-    // The number was rounded, or the value is nested too deeply for the stack. One message must not stop those behind it.
+    // The number is not exact, or the value is nested too deeply for the stack. One message must not stop those behind it.
     return undefined
   }
 }
@@ -45,7 +47,7 @@ function asText(value: unknown): string | undefined {
 /** The client wraps types that JavaScript does not have, for example `{ '!': 'timestamp', value: 1767225600 }`. */
 function withoutWrapping(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value)
-  if (typeof value === 'number') return unrounded(value)
+  if (typeof value === 'number') return exact(value)
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
   if (Array.isArray(value)) return value.map(withoutWrapping)
@@ -59,8 +61,9 @@ function asTime(seconds: unknown): unknown {
   return Number.isNaN(date.getTime()) ? withoutWrapping(seconds) : date.toISOString()
 }
 
-/** The client rounds 64-bit integers: two ids would become one, and the second message a duplicate. */
-function unrounded(value: number): number {
+/** Two ids must not become one, or the second message would be a duplicate: the client rounds 64-bit integers, JSON has no NaN. */
+function exact(value: number): number {
+  if (!Number.isFinite(value)) throw new RangeError('JSON would have null in its place.')
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) throw new RangeError('The client has rounded it.')
   return value
 }

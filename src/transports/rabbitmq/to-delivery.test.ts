@@ -78,6 +78,14 @@ test('an id that was no text on the wire counts as missing, for all such look th
   expect(ids({ 'cloudEvents:id': bytes }, 'm1')).toBe('m1')
 })
 
+test('an attribute without a value, or with one that JSON does not have, counts as missing: all of them would be one id and one key', () => {
+  for (const nothing of [null, Number.NaN, Number.POSITIVE_INFINITY, [Number.NaN]]) {
+    const headers = { 'cloudEvents:id': nothing, cloudEvents_type: nothing, 'cloudEvents:partitionkey': nothing }
+    const { message } = toDelivery(arrived({ messageId: 'm1', type: 'note.created', headers }), shape)
+    expect(message).toMatchObject({ id: 'm1', type: 'note.created', key: undefined, headers: {} })
+  }
+})
+
 test('the count of a quorum queue includes this delivery and is no header of the message', () => {
   const { count, message } = toDelivery(arrived({ headers: { 'x-delivery-count': 2 } }), shape)
   expect([count, message.headers]).toEqual([3, {}])
