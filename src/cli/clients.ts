@@ -26,13 +26,20 @@ export function mysqlClient(wantedBy: string): (url: string) => unknown {
   return (url) => mysql.createPool(url)
 }
 
+/** As long as mysql2 waits for a server that has taken the connection and says nothing. */
+const connectedWithinMs = 10_000
+
 /** A client that is connected, of `redis` or `ioredis`. */
-export async function redisClient(wantedBy: string, url: string): Promise<Connected<unknown>> {
+export async function redisClient(
+  wantedBy: string,
+  url: string,
+  withinMs = connectedWithinMs,
+): Promise<Connected<unknown>> {
   const redis = projectModule('redis') as RedisModule | undefined
   if (redis !== undefined) {
     const client = redis.createClient({ url })
     const close = async () => (client.destroy === undefined ? await client.disconnect?.() : client.destroy())
-    await connectOnce(client, close)
+    await connectOnce(client, close, withinMs)
     return { client, close }
   }
   const ioredis = projectModule('ioredis') as IoredisModule | undefined
@@ -40,23 +47,32 @@ export async function redisClient(wantedBy: string, url: string): Promise<Connec
     throw new UsageError(`${wantedBy} needs redis or ioredis in your project: npm install redis`)
   const client = new ioredis(url, { lazyConnect: true })
   const close = async () => client.disconnect()
-  await connectOnce(client, close)
+  await connectOnce(client, close, withinMs)
   return { client, close }
 }
 
 /** By itself a client tries for ever, in silence. Later it may: whoever has begun wants it to go on. */
-async function connectOnce(client: RedisConnection, close: () => Promise<unknown>): Promise<void> {
+async function connectOnce(
+  client: RedisConnection,
+  close: () => Promise<unknown>,
+  withinMs: number,
+): Promise<void> {
   const failed = Promise.withResolvers<never>()
   // Without a listener an error would end the process; the store reports what matters.
   client.on('error', failed.reject)
   failed.promise.catch(() => {})
   const connecting = client.connect()
   connecting.catch(() => {})
+  // The clients have a limit for the connection only, and none for the first answer.
+  const giveUp = (): void => failed.reject(new Error(`it takes connections, and has said nothing for ${withinMs} ms`))
+  const timer = setTimeout(giveUp, withinMs)
   try {
     await Promise.race([failed.promise, connecting])
   } catch (error) {
     await close()
     throw error
+  } finally {
+    clearTimeout(timer)
   }
 }
 

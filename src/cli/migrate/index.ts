@@ -86,7 +86,7 @@ async function install({ store, show, terminal: { err } }: Desk, daysFrom: Date 
 /** Why the tables do not fit this code; `undefined` if they do. */
 export async function problemOf(store: Store): Promise<string | undefined> {
   try {
-    await reaching(store, () => store.schema.check(), hint)
+    await reaching(store, () => store.schema.check())
     return undefined
   } catch (error) {
     if (isAboutSchema(error)) return error.message
