@@ -5,6 +5,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { Handler } from '../engine/handler.ts'
 import { onceInApp } from '../engine/once/once.ts'
 import { checkChoice, checkNumber, JustonceError } from '../errors/index.ts'
+import { rememberHandlers } from '../facts/index.ts'
 import type { Heartbeat } from '../heartbeat/heartbeat.ts'
 import { decideEffect, isElsewhere } from '../intents/decide-effect.ts'
 import type { EffectOptions, ElsewhereOptions } from '../intents/effect.ts'
@@ -203,6 +204,7 @@ export function justonce<
           await (options.schema === 'check' ? store.schema.check() : store.schema.install())
           if (store.retention !== undefined)
             for (const name of await pinSchemes(store, handlers.all)) timeless.add(name)
+          else await rememberHandlers(store, handlers.names)
           await reporting?.prepare()
           return (await store.warnings?.()) ?? []
         }

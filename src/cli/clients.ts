@@ -52,11 +52,7 @@ export async function redisClient(
 }
 
 /** By itself a client tries for ever, in silence. Later it may: whoever has begun wants it to go on. */
-async function connectOnce(
-  client: RedisConnection,
-  close: () => Promise<unknown>,
-  withinMs: number,
-): Promise<void> {
+async function connectOnce(client: RedisConnection, close: () => Promise<unknown>, withinMs: number): Promise<void> {
   const failed = Promise.withResolvers<never>()
   // Without a listener an error would end the process; the store reports what matters.
   client.on('error', failed.reject)

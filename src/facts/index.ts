@@ -17,10 +17,11 @@ export {
 } from './changed-fact.ts'
 export { databaseNow, timeOfRevision } from './database-now.ts'
 export { bucketOf, countDuration, endOfBucket, type Histogram, mergeInto, quantile } from './histogram.ts'
+export { rememberedHandlers, rememberHandlers } from './known-handlers.ts'
 export { type Leases, leasesOf } from './leases.ts'
 export { listMinutes, type MinuteOfProcess, minuteFact, minuteMs } from './minutes.ts'
 export { listPauses, nameOfPause, type Pause, packPause } from './pauses.ts'
-export { pinnedHandlers, pinScheme } from './pinned-scheme.ts'
+export { pinScheme } from './pinned-scheme.ts'
 export {
   listReports,
   nameOfReport,

@@ -1,6 +1,6 @@
 import { isOutgoing } from '../encoding/outgoing-queue.ts'
 import { unrouted } from '../encoding/unrouted.ts'
-import { pinnedHandlers, type ReceivedReport } from '../facts/index.ts'
+import { type ReceivedReport, rememberedHandlers } from '../facts/index.ts'
 import { parkedByHandler } from './parked-by-handler.ts'
 import type { Site } from './site.ts'
 
@@ -14,6 +14,6 @@ export async function knownNames<Tx>(
 ): Promise<readonly string[]> {
   const running = reports.flatMap(({ handlers }) => handlers.flatMap(({ name, formerly }) => [name, ...formerly]))
   const parked = (await parkedByHandler(store)).map(({ handler }) => handler)
-  const names = new Set([...running, ...(await pinnedHandlers(store)), ...parked])
+  const names = new Set([...running, ...(await rememberedHandlers(store)), ...parked])
   return [...names].filter((name) => name !== unrouted && !isOutgoing(name)).toSorted()
 }

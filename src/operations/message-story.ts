@@ -51,7 +51,7 @@ export async function messageStory<Tx>(
     ...duplicates.map(({ key }) => key),
     ...running.map(({ call }) => call.key),
   ])
-  // On stores that pin no schemes, nothing else may know the handlers of processes that have ended.
+  // Those of an app that has never been started with this version are known from what it says of duplicates only.
   const names = new Set([...(await knownNames(site, reports)), ...duplicates.map(({ handler }) => handler)])
   const records = await findRecords(site, [...names], [...keys])
   const pauses = new Map((await listPauses(store)).map((pause) => [pause.handler, pause]))

@@ -1,4 +1,5 @@
 import type { Desk } from '../operator-command.ts'
+import { shellWord } from '../output/shell-word.ts'
 import { onOneLine } from '../output/table.ts'
 import { counted } from '../output/wording.ts'
 
@@ -7,8 +8,9 @@ export async function nowhereText({ operations }: Pick<Desk, 'operations'>, id: 
   const handlers = await operations.handlers.list()
   const { processes, brokers } = await operations.overview({ minutes: 0 })
   const lines = [
-    `Nothing is known of ${id}: no handler has processed it or has it parked, none is running it, and it is not among the oldest 1,000 of any queue of the store.`,
+    `Nothing is known of ${id}: no handler of an app has processed it or has it parked, none is running it, and it is not among the oldest 1,000 of any queue of the store.`,
     'It has not arrived, is still at its broker, or is called otherwise: look for the key that identify() makes, or with messages find --business-id.',
+    `What once() has done is found by its name: justonce messages find --key=${shellWord(id)} --handler NAME.`,
   ]
   if (processes === 0) lines.push('No process reports that it is alive.')
   for (const { name, paused, processes: places } of handlers) {

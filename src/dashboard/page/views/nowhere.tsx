@@ -11,8 +11,9 @@ export function Nowhere() {
   return (
     <div class="empty">
       <p>
-        Nothing is known of it: no handler has processed it or has it parked, none is running it, and it is not among
-        the oldest 1,000 of any queue of the store. It has not arrived, is still at its broker, or is called otherwise.
+        Nothing is known of it: no handler of an app has processed it or has it parked, none is running it, and it is
+        not among the oldest 1,000 of any queue of the store. It has not arrived, is still at its broker, or is called
+        otherwise. What <code>once()</code> has done is found by the name that it was given as its handler.
       </p>
       <ul>
         {overview?.processes === 0 && <li>No process reports that it is alive.</li>}
