@@ -1,7 +1,8 @@
+import type { EventEmitter } from 'node:events'
 import type { PgClientShape } from '../client-shapes.ts'
 
 /** A query object of `pg`, as far as the store makes and groups them. */
-export interface NativeQuery {
+export interface NativeQuery extends EventEmitter {
   name: string | undefined
   readonly text: string
   values?: readonly unknown[] | undefined

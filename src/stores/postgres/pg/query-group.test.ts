@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { expect, test } from 'vitest'
 import type { NativeQuery, QueryClass } from './native-query.ts'
 import { QueryGroup } from './query-group.ts'
@@ -5,13 +6,14 @@ import { QueryGroup } from './query-group.ts'
 const wire = { submittedNamedStatements: {}, parsedStatements: {}, stream: { write: () => true } }
 
 /** What a query object of `pg` does with what it is told. */
-class Query implements NativeQuery {
+class Query extends EventEmitter implements NativeQuery {
   name: string | undefined
   readonly text: string
   readonly told: string[] = []
   refusal: Error | null = null
 
   constructor(text: string) {
+    super()
     this.text = text
   }
 
@@ -50,7 +52,7 @@ test('its name and text are those of the statement that the server is at', () =>
   const group = submitted(queries)
   expect([group.name, group.text]).toEqual(['one', 'a'])
   group.handleEmptyQuery(wire)
-  expect([group.name, group.text]).toEqual([undefined, 'b'])
+  expect([group.name, group.text]).toEqual(['', 'b'])
 })
 
 test('one that pg refuses to send has failed, and the others go', async () => {

@@ -1,5 +1,6 @@
 import { isLostConnection, sqlState } from '../errors.ts'
 import type { NativeQuery, QueryClass } from './native-query.ts'
+import { tellListeners } from './tell-listeners.ts'
 import { WireMessages } from './wire-messages.ts'
 
 /** What `pg` gives its query objects to write to. */
@@ -38,10 +39,14 @@ export class QueryGroup {
   /** While it pipelines, `pg` takes only objects of its own class. */
   asQueryOf(Query: QueryClass): NativeQuery {
     const query = new Query('', undefined)
-    const ended = (error?: unknown): void => query.callback?.(error ?? null)
+    const ended = (error?: unknown): void => {
+      query.callback?.(error ?? null)
+      tellListeners(query, error)
+    }
     Object.defineProperties(query, {
-      // With these `pg` keeps account of what the server has parsed. Tracing tools replace the text of a query where they can.
-      name: { get: () => this.#current?.name, configurable: false },
+      // With these `pg` keeps account of what the server has parsed. Tools for tracing replace the text of a query where they can, and copy what
+      // has no name.
+      name: { get: () => this.#current?.name ?? '', configurable: false },
       text: { get: () => (this.#current ?? this.#queries[0])?.text, configurable: false },
     })
     const own: Partial<NativeQuery> = {

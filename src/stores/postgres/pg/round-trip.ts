@@ -1,6 +1,8 @@
+import { EventEmitter } from 'node:events'
 import type { Answer } from '../connection.ts'
 import { type Statement, statement } from '../statement.ts'
 import type { Cell } from '../values-as-text.ts'
+import { tellListeners } from './tell-listeners.ts'
 import { WireMessages } from './wire-messages.ts'
 
 /** The protocol level of a `pg` client, as cursors and streams for `pg` use it. */
@@ -39,8 +41,9 @@ const rollback = statement('ROLLBACK')
  * Several statements in one round trip, for `client.query()` of `pg`, with a single Sync after all of them. The client's own
  * pipelining ends every statement with a Sync, so a claim behind a failed BEGIN would run outside any transaction. Here the
  * server skips everything after a failure. `pg` holds back later queries until all of this is answered.
+ * It has events because the queries of `pg` have them: Datadog listens for the end of each, and fails where it cannot.
  */
-export class RoundTrip {
+export class RoundTrip extends EventEmitter {
   readonly #options: RoundTripOptions
   #prepare: boolean
   #statements: SentStatement[] = []
@@ -49,6 +52,8 @@ export class RoundTrip {
   #answered = 0
   #wire: PgWire | undefined
   #maySend = false
+  /** OpenTelemetry copies what has no name, to add a comment to its text. */
+  readonly name = ''
   /** When it was written; `undefined` before. */
   sentAt: number | undefined
   sentBytes = 0
@@ -63,6 +68,7 @@ export class RoundTrip {
   callback: ((error?: unknown) => void) | undefined
 
   constructor(options: RoundTripOptions) {
+    super()
     this.#options = options
     this.#prepare = options.prepare
   }
@@ -158,6 +164,7 @@ export class RoundTrip {
     this.#stopParsing()
     for (const { resolve, rows, count } of this.#statements) resolve?.({ rows, count })
     this.callback?.()
+    tellListeners(this)
   }
 
   handleError(error: unknown): void {
@@ -171,6 +178,7 @@ export class RoundTrip {
     for (const { reject } of this.#statements.slice(answered)) reject?.(reported)
     this.#answered = this.#statements.length
     this.callback?.(error)
+    tellListeners(this, error)
   }
 
   // Nothing is described, copied or read in portions here, but `pg` calls these anyway.
