@@ -1,9 +1,13 @@
 import { execFileSync } from 'node:child_process'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { get } from 'node:http'
+import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Message } from '../../src/index.ts'
 import { type ProveOptions, prove } from '../../src/testing/index.ts'
-import { insertPayment, type Payment, proofOf, type SqliteContext } from './museum/payments.ts'
+import { insertPayment, type Payment, payments, proofOf, type SqliteContext } from './museum/payments.ts'
 import { startService } from './museum/service.ts'
 
 const service = await startService()
@@ -35,6 +39,70 @@ test.each(calls)('a call by $how is found, told where it goes, and does not end 
   expect(proof.failures[0]?.seen.join('\n')).toMatch(call.seen)
   expect(proof.table).toHaveLength(2)
   expect(service.calls).toContain('/charge')
+})
+
+test('a connection that was open before the handler ran is no way out unseen', async () => {
+  const server = createServer((socket) => void socket.resume()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  // Each process ends it once more.
+  const kept = connect(port, '127.0.0.1').on('error', () => {})
+  await once(kept, 'connect')
+  try {
+    const proof = await prove(proofOf((message) => void kept.write(`SET ${message.id} 1\r\n`)))
+    expect(proof.failures.map(({ name, seen }) => [name, seen[0]])).toEqual([
+      ['calls-out', `While p1 was being handled: socket  an open connection to 127.0.0.1:${port}`],
+    ])
+    expect(proof.table).toHaveLength(2)
+    const ending = await prove(proofOf(() => void kept.end('QUIT\r\n'), { messages: payments.slice(0, 1) }))
+    expect(ending.failures.map(({ name }) => name)).toEqual(['calls-out'])
+  } finally {
+    kept.destroy()
+    server.close()
+  }
+})
+
+test('nor is a UDP socket', async () => {
+  const kept = createSocket('udp4').bind(0, '127.0.0.1')
+  await once(kept, 'listening')
+  const { port } = kept.address()
+  try {
+    const proof = await prove(proofOf((message) => void kept.send(`paid:${message.id}`, port)))
+    expect(proof.failures.map(({ name, seen }) => [name, seen[0]])).toEqual([
+      ['calls-out', 'While p1 was being handled: socket  a UDP socket'],
+    ])
+    expect(proof.table).toHaveLength(2)
+  } finally {
+    kept.close()
+  }
+})
+
+test('nor is a session of HTTP/2, as gRPC uses it', async () => {
+  const server = createHttp2()
+    .on('stream', (stream) => stream.end('{}'))
+    .listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const kept = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  await once(kept, 'connect')
+  try {
+    const proof = await prove(
+      proofOf(async () => {
+        const stream = kept.request({ ':path': '/charge', ':method': 'POST' })
+        stream.end()
+        await once(stream.resume(), 'close')
+      }),
+    )
+    expect(proof.failures.map(({ name, seen }) => [name, seen[0]])).toEqual([
+      [
+        'calls-out',
+        expect.stringMatching(/^While p1 was being handled: request {2}POST http:\/\/127\.0\.0\.1:\d+\/charge$/),
+      ],
+    ])
+    expect(proof.table).toHaveLength(2)
+  } finally {
+    kept.destroy()
+    server.close()
+  }
 })
 
 test('a stand-in for fetch counts as a call, too', async () => {

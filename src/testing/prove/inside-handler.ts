@@ -6,6 +6,8 @@ import type { Pins } from './pins.ts'
 export interface Inside {
   readonly handler: string
   readonly messageId: string
+  /** The URL of the scratch database, or the path of its file. */
+  readonly database: string
   readonly pins: Pins
   readonly reads: { clock: number; random: number }
   leaves(call: Pick<OutsideCall, 'kind' | 'what' | 'isHarmless'>): OutsideCall

@@ -2,7 +2,9 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { syncBuiltinESMExports } from 'node:module'
 import type { Socket } from 'node:net'
 import { currentInside } from './inside-handler.ts'
+import { watchKeptSockets } from './kept-sockets.ts'
 import { sharedPatch } from './shared-patch.ts'
+import { isThisMachine } from './this-machine.ts'
 
 type Listener = (message: unknown) => void
 type Method = (...values: unknown[]) => unknown
@@ -15,17 +17,19 @@ function watch(): () => void {
   const listeners: readonly (readonly [string, Listener])[] = [
     ['undici:request:create', (message) => requested((message as RequestMessage).request)],
     ['http.client.request.start', (message) => requested((message as RequestMessage).request)],
+    ['http2.client.stream.created', (message) => requested(requestOf((message as StreamMessage).headers))],
     ['net.client.socket', (message) => connects((message as { socket: Socket }).socket)],
-    ['udp.socket', () => leaves('socket', 'a UDP socket', false)],
     ['child_process', () => leaves('child process', 'a child process', false)],
   ]
   for (const [channel, listener] of listeners) subscribe(channel, listener)
   const unwrapFetch = wrapFetch()
   const unwrapChildren = wrapSynchronousChildren()
+  const unwatchKept = watchKeptSockets((what, host) => leaves('socket', what, isThisMachine(host)))
   return () => {
     for (const [channel, listener] of listeners) unsubscribe(channel, listener)
     unwrapFetch()
     unwrapChildren()
+    unwatchKept()
   }
 }
 
@@ -38,6 +42,16 @@ interface RequestMessage {
     readonly method?: unknown
     readonly path?: unknown
   }
+}
+
+interface StreamMessage {
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
+/** One session has many requests, and may have been open before. */
+function requestOf(headers: StreamMessage['headers']): RequestMessage['request'] {
+  const origin = `${String(headers[':scheme'])}://${String(headers[':authority'])}`
+  return { origin, method: headers[':method'], path: headers[':path'] }
 }
 
 function leaves(kind: 'fetch' | 'request' | 'child process' | 'socket', what: string, isHarmless: boolean) {
@@ -57,10 +71,6 @@ function connects(socket: Socket): void {
   socket.once('connect', () => {
     if (!isThisMachine(socket.remoteAddress)) call.isHarmless = false
   })
-}
-
-function isThisMachine(host: string | undefined): boolean {
-  return host === undefined || /^(?:localhost|.*\.localhost|127\..*|\[?(?:::ffff:127\..*|::1)\]?)$/.test(host)
 }
 
 /** Tests often replace fetch with a fake, which no diagnostics channel reports. */

@@ -84,7 +84,7 @@ function watched<S extends Store>(parts: AppParts<S>, handler: Handler): Call {
 }
 
 async function around<S extends Store>(
-  { gated, gate, journal, pins, number, called }: AppParts<S>,
+  { gated, gate, journal, pins, number, copy, called }: AppParts<S>,
   { name, delivery }: Handler,
   messages: readonly Message[],
   context: RunContext<unknown>,
@@ -98,6 +98,7 @@ async function around<S extends Store>(
   const inside = {
     handler: name,
     messageId,
+    database: copy.place.url,
     pins: pinsFor(pins, `${name} ${messageId}`),
     reads: journal.reads,
     leaves(call: {
