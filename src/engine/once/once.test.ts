@@ -148,6 +148,39 @@ test('a commit whose answer was lost is recognised by claiming again', async () 
   expect(database.committedValue('charged')).toBe(1)
 })
 
+test.each([
+  { truth: 'is there', outcome: { status: 'duplicate', value: 5 } },
+  { truth: 'is not there', outcome: 'COMMIT_UNKNOWN' },
+])('what cannot be rolled back is not done again after a lost answer, if the record $truth', async (expected) => {
+  const { store } = openStore()
+  const { transaction } = store
+  let commits = 0
+  const unreliable: typeof store = {
+    ...store,
+    guarantee: 'lease' as never,
+    async transaction(work, options) {
+      const lost = new JustonceError('COMMIT_UNKNOWN', { message: 'The connection is gone.' })
+      return await transaction(async (tx, lastWrites) => {
+        const value = await work(tx, lastWrites)
+        if (commits++ === 0 && expected.truth === 'is not there') throw lost
+        return value
+      }, options).then((value) => {
+        if (commits === 1) throw lost
+        return value
+      })
+    },
+  }
+  let times = 0
+  const outcome = await once(unreliable, charge, () => {
+    times++
+    return 5
+  }).catch((error: JustonceError) => error.code)
+  expect(times).toBe(1)
+  expect(outcome).toEqual(
+    typeof expected.outcome === 'string' ? expected.outcome : expect.objectContaining(expected.outcome),
+  )
+})
+
 test('a store that is refused its own tables is not taken for a twin', async () => {
   const { store } = openStore()
   const denied = new JustonceError('STORE_DENIED', { message: 'permission denied for table justonce_inbox.' })

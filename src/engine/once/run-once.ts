@@ -46,11 +46,13 @@ export async function onceInOwnTransaction<Tx, Value>(
 ): Promise<OnceOutcome<Value>> {
   const { store, outlet, hooks } = site
   const { handler, waitMs = 10_000, timeoutMs = defaultTimeoutMs } = key
+  let unsure: unknown
   for (let repeats = 0; ; ) {
     const products = productsOf(site, key, store.guarantee === 'lease')
     let wasCutOff = false
     let claimed = false
     const worked: Work<Tx, Value> = (tx, context) => {
+      if (unsure !== undefined) throw unsure
       claimed = true
       return work(tx, context)
     }
@@ -86,6 +88,9 @@ export async function onceInOwnTransaction<Tx, Value>(
       // Claiming again waits for our own lost transaction, and shows whether it committed. Without a prepared statement, everything
       // was rolled back.
       const mayRepeat = isJustonceError(error, 'COMMIT_UNKNOWN') || isJustonceError(error, 'STATEMENT_LOST')
+      if (unsure !== undefined) throw unsure
+      // Work that is done elsewhere cannot be rolled back: claiming again may show its record, and must not do it once more.
+      if (mayRepeat && claimed && store.guarantee === 'lease') unsure = error
       if (mayRepeat && repeats++ < mostRepeats) continue
       const isRefused = isJustonceError(error, 'STORE_DENIED')
       if (!claimed && !isRefused && store.classify(error) === 'conflict') return { status: 'busy' }

@@ -2,6 +2,7 @@ import type { ClaimRequest, Inbox, InboxRecord, RecordKey } from '../../contract
 import { splitChanges } from '../../encoding/split-changes.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { text, texts } from './connection.ts'
+import { checkResults } from './message-limit.ts'
 import { rowName } from './names.ts'
 import { claimLetter, partlyLetter, readRecord, unreadable } from './record-value.ts'
 import { claimScript } from './scripts/claim.ts'
@@ -46,6 +47,10 @@ export function redisInbox<Tx extends object>(transactions: Transactions<Tx>): I
     async update(tx, changes) {
       const { steps } = factory.transactionOf(tx)
       const { unclaimed, kept } = splitChanges(changes)
+      await checkResults(
+        connection,
+        kept.flatMap(({ result }) => result ?? []),
+      )
       for (const key of unclaimed) steps.push({ kind: 'release', name: rowName(key) })
       for (const change of kept) steps.push({ kind: 'update', change })
     },

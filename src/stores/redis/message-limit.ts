@@ -30,6 +30,17 @@ export async function checkSizes(connection: Connection, messages: readonly Pack
   })
 }
 
+/** The same for what handlers return: a record is one argument, as it is. */
+export async function checkResults(connection: Connection, results: readonly string[]): Promise<void> {
+  const largest = Math.max(0, ...results.map((result) => Buffer.byteLength(result)))
+  if (largest <= leastArgument - around) return
+  const most = Math.min((await largestArgument(connection)) - around, usualArgument)
+  if (largest <= most) return
+  throw new JustonceError('STORE_CANNOT', {
+    message: `A result has ${largest} bytes, and this Redis keeps at most ${most} (its proto-max-bulk-len or client-query-buffer-limit).`,
+  })
+}
+
 async function largestArgument(connection: Connection): Promise<number> {
   try {
     const settings = await Promise.all(limits.map((name) => serverSetting(connection, name)))

@@ -45,6 +45,10 @@ export class TxFactory<Tx extends object> {
     this.#table = table
   }
 
+  get hasCommands(): boolean {
+    return this.#table !== undefined
+  }
+
   own(transaction: Transaction): Tx {
     const check = (): void => {
       if (transaction.ended) throw closed('The transaction')

@@ -14,21 +14,27 @@ import { Transaction } from './transaction.ts'
 export interface TransactionSettings {
   readonly recordTtlMs: number
   readonly leaseMs: number
+  readonly commandTimeoutMs: number
 }
 
 const patienceMs = 10_000
+
+/** The script remembers for a minute that it has committed. */
+const repeatableMs = 55_000
 
 export class Transactions<Tx extends object> {
   readonly connection: Connection
   readonly factory: TxFactory<Tx>
   readonly leaseMs: number
   readonly #recordTtlMs: number
+  readonly #repeatsForMs: number
 
-  constructor(connection: Connection, factory: TxFactory<Tx>, { recordTtlMs, leaseMs }: TransactionSettings) {
+  constructor(connection: Connection, factory: TxFactory<Tx>, settings: TransactionSettings) {
     this.connection = connection
     this.factory = factory
-    this.leaseMs = leaseMs
-    this.#recordTtlMs = recordTtlMs
+    this.leaseMs = settings.leaseMs
+    this.#recordTtlMs = settings.recordTtlMs
+    this.#repeatsForMs = Math.min(settings.leaseMs, repeatableMs - settings.commandTimeoutMs)
   }
 
   async run<T>(work: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
@@ -58,7 +64,7 @@ export class Transactions<Tx extends object> {
   async #commit(transaction: Transaction): Promise<void> {
     const args = commitArguments(transaction, this.#recordTtlMs)
     if (args === undefined) return
-    const [answer, ...rest] = await this.#sendCommit(args)
+    const [answer, ...rest] = await this.#sendCommit(transaction, args)
     if (answer === 'lost') {
       throw new JustonceError('CLAIM_LOST', { message: `${rest[0]} was no longer ours at the commit.` })
     }
@@ -76,12 +82,22 @@ export class Transactions<Tx extends object> {
       })
   }
 
-  async #sendCommit(args: readonly ScriptArgument[]): Promise<string[]> {
-    try {
-      return texts(await this.connection.runWith(commitScript, args))
-    } catch (error) {
-      if (!isJustonceError(error, 'STORE_UNREACHABLE')) throw error
-      throw new JustonceError('COMMIT_UNKNOWN', { message: 'Redis did not answer the commit.', cause: error })
+  /**
+   * What handlers write to Redis was not written if the commit has not happened, and may be done again. What was done elsewhere may
+   * not, so the same commit is sent again for as long as the claims are ours. It is applied once.
+   */
+  async #sendCommit({ held, signal }: Transaction, args: readonly ScriptArgument[]): Promise<string[]> {
+    const worksElsewhere = !this.factory.hasCommands && held.size > 0
+    const giveUpAt = performance.now() + (worksElsewhere ? this.#repeatsForMs : 0)
+    for (let pauseMs = 25; ; pauseMs = Math.min(pauseMs * 2, 500)) {
+      try {
+        return texts(await this.connection.runWith(commitScript, args))
+      } catch (error) {
+        if (!isJustonceError(error, 'STORE_UNREACHABLE')) throw error
+        if (performance.now() + pauseMs >= giveUpAt || signal?.aborted)
+          throw new JustonceError('COMMIT_UNKNOWN', { message: 'Redis did not answer the commit.', cause: error })
+      }
+      await pause(pauseMs)
     }
   }
 
