@@ -17,23 +17,34 @@ export interface HotNodeRedisCluster {
   sendCommand(firstKey: string, isReadonly: boolean, args: string[]): Promise<unknown>
 }
 
+/** A `createSentinel()` of node-redis. */
+export interface HotNodeRedisSentinel {
+  getMasterNode(): unknown
+  sendCommand(isReadonly: boolean | undefined, args: string[]): Promise<unknown>
+}
+
 /** A `Redis` or `Cluster` of ioredis. */
 export interface HotIoredis {
   call(command: string, args: string[]): Promise<unknown>
 }
 
 /** A client that `hotSide()` accepts. */
-export type HotClient = HotNodeRedis | HotNodeRedisCluster | HotIoredis
+export type HotClient = HotNodeRedis | HotNodeRedisCluster | HotNodeRedisSentinel | HotIoredis
 
 /** `undefined` if it is neither a `Hot` nor a known client. */
 export function hotOf(given: unknown): Hot | undefined {
   if (typeof given !== 'object' || given === null) return undefined
-  const shape = given as Partial<Hot & HotIoredis & HotNodeRedisCluster> & { readonly isCluster?: unknown }
+  const shape = given as Partial<Hot & HotIoredis & Pick<HotNodeRedisCluster, 'sendCommand'>> & {
+    readonly isCluster?: unknown
+    readonly getMasterNode?: unknown
+  }
   if (typeof shape.call === 'function') {
     const client = given as HotIoredis
     return redisHot((_, [name = '', ...args]) => client.call(name, args), shape.isCluster === true)
   }
   if (typeof shape.sendCommand === 'function') {
+    if (typeof shape.getMasterNode === 'function')
+      return redisHot((_, args) => (given as HotNodeRedisSentinel).sendCommand(false, args), false)
     if (!('masters' in given)) return redisHot((_, args) => (given as HotNodeRedis).sendCommand(args), false)
     return redisHot((key, args) => (given as HotNodeRedisCluster).sendCommand(key, false, args), true)
   }

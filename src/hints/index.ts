@@ -1,3 +1,3 @@
 export type { Hints } from '../contracts/index.ts'
-export type { Hot, HotClient, HotIoredis, HotNodeRedis, HotNodeRedisCluster } from './hot.ts'
+export type { Hot, HotClient, HotIoredis, HotNodeRedis, HotNodeRedisCluster, HotNodeRedisSentinel } from './hot.ts'
 export { type HotSideOptions, hotSide } from './hot-side.ts'

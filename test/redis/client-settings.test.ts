@@ -29,6 +29,16 @@ describe.skipIf(!redis.available)('settings of ioredis', () => {
     expect(() => open({ keyPrefix: 'shop:' })).toThrow(expect.objectContaining({ code: 'OPTION_INVALID' }))
   })
 
+  test('records that are kept for longer than Redis can count are refused, because it would do so in the middle of a commit', async () => {
+    const client = connect({})
+    const keeping = (recordTtlMs: number) =>
+      redisStore({ client, mode: 'isolated', hashTag: freshTag(), recordTtlMs, onWarning: () => {} })
+    expect(() => keeping(Number.MAX_VALUE)).toThrow(expect.objectContaining({ code: 'OPTION_INVALID' }))
+    const store = keeping(Number.MAX_SAFE_INTEGER)
+    await store.transaction((tx) => store.inbox.claim(tx, [request]))
+    expect(await store.inbox.find([request])).toMatchObject([{ state: 'processed' }])
+  })
+
   test('a reconnectOnError that repeats every command is refused, because an unknown script would be sent for ever', () => {
     const refused = expect.objectContaining({
       code: 'OPTION_INVALID',

@@ -9,13 +9,19 @@ export interface NodeRedisCluster {
   sendCommand(firstKey: string, isReadonly: boolean, args: string[]): Promise<unknown>
 }
 
+/** A `createSentinel()` of node-redis. */
+export interface NodeRedisSentinel {
+  getMasterNode(): unknown
+  sendCommand(isReadonly: boolean | undefined, args: string[]): Promise<unknown>
+}
+
 /** A `Redis` or `Cluster` of ioredis. */
 export interface IoredisClient {
   call(command: string, args: (string | Buffer | number)[]): Promise<unknown>
 }
 
 /** A connected client of the user. The store never closes it. */
-export type RedisClient = NodeRedisClient | NodeRedisCluster | IoredisClient
+export type RedisClient = NodeRedisClient | NodeRedisCluster | NodeRedisSentinel | IoredisClient
 
 /** The arguments a command accepts. Bytes are sent unchanged. */
 export type RedisArgument = string | number | bigint | Uint8Array
@@ -34,7 +40,7 @@ export interface OpenedClient {
 /** `undefined` if the client has none of the known shapes. */
 export function openClient(client: unknown): OpenedClient | undefined {
   if (typeof client !== 'object' || client === null) return undefined
-  const shape = client as Partial<NodeRedisCluster & IoredisClient> & {
+  const shape = client as Partial<NodeRedisCluster & IoredisClient & Pick<NodeRedisSentinel, 'getMasterNode'>> & {
     readonly isCluster?: unknown
     readonly options?: { readonly db?: unknown; readonly database?: unknown }
   }
@@ -53,6 +59,11 @@ export function openClient(client: unknown): OpenedClient | undefined {
     return { isCluster: shape.isCluster === true, database: numberIn(shape.options?.db), send }
   }
   if (typeof shape.sendCommand !== 'function') return undefined
+  if (typeof shape.getMasterNode === 'function') {
+    const sentinel = client as NodeRedisSentinel
+    // Its options are hidden.
+    return { isCluster: false, database: undefined, send: (_, args) => sentinel.sendCommand(false, args as string[]) }
+  }
   const single = client as NodeRedisClient
   // A client that has options without a database uses the first one.
   const database = shape.options === undefined ? undefined : numberIn(shape.options.database ?? 0)

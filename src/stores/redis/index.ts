@@ -2,6 +2,7 @@ export type {
   IoredisClient,
   NodeRedisClient,
   NodeRedisCluster,
+  NodeRedisSentinel,
   RedisArgument,
   RedisClient,
 } from './client-shapes.ts'

@@ -54,15 +54,17 @@ export interface CheckedOptions {
 
 const common = ['client', 'mode', 'hashTag', 'database', 'leaseMs', 'commandTimeoutMs', 'onWarning']
 const aMonthMs = 30 * 24 * 3_600_000
+/** Redis refuses more where a record is written, at the end of a commit of which everything else has been applied. */
+const longestMs = Number.MAX_SAFE_INTEGER
 
 export function checkedOptions(options: IsolatedRedisOptions | LeaseRedisOptions): CheckedOptions {
   checkChoice(options.mode, 'mode', ['isolated', 'lease'])
   checkOptions(options, [...common, options.mode === 'isolated' ? 'recordTtlMs' : 'keepMs'], 'redisStore()')
   const { hashTag = 'justonce', leaseMs = 30_000, commandTimeoutMs = 5_000, onWarning = warnProcess } = options
   const recordTtlMs = options.mode === 'isolated' ? options.recordTtlMs : (options.keepMs ?? aMonthMs)
-  checkNumber(leaseMs, 'leaseMs', 30)
+  checkNumber(leaseMs, 'leaseMs', 30, longestMs)
   checkNumber(commandTimeoutMs, 'commandTimeoutMs', 1)
-  checkNumber(recordTtlMs, options.mode === 'isolated' ? 'recordTtlMs' : 'keepMs', 1)
+  checkNumber(recordTtlMs, options.mode === 'isolated' ? 'recordTtlMs' : 'keepMs', 1, longestMs)
   checkFunction(onWarning, 'onWarning')
   if (typeof hashTag !== 'string' || !/^[^{}]+$/.test(hashTag))
     throw invalid(`hashTag is ${JSON.stringify(hashTag)}, but must be a text without braces.`)
