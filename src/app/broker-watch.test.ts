@@ -23,11 +23,16 @@ test('a broker that does not answer is not asked again until it does, because ea
   })
   await clock.advance(3_600_000)
   expect(questions).toHaveLength(1)
-  expect(watch.known).toEqual([])
+  expect(watch.known).toEqual([
+    {
+      name: 'broker',
+      warnings: [{ code: 'BROKER_NOT_CHECKED', message: expect.stringContaining('not answered within 10000 ms') }],
+    },
+  ])
   questions[0]?.resolve({ waiting: 1, warnings: [] })
   while (questions.length < 2) await clock.advance(1_000)
   // The late answer is too old to be told.
-  expect(watch.known).toEqual([])
+  expect(watch.known).toMatchObject([{ warnings: [{ code: 'BROKER_NOT_CHECKED' }] }])
   questions[1]?.resolve({ waiting: 2, warnings: [] })
   await clock.advance(0)
   expect(watch.known).toEqual([{ name: 'broker', waiting: 2, warnings: [] }])
@@ -37,7 +42,12 @@ test('a driver that throws instead of rejecting is one that does not answer', as
   const { clock, events, watch } = watching(() => {
     throw new Error('no connection')
   })
-  await clock.advance(60_000)
+  // At the start nothing is there yet.
+  await clock.advance(1_000)
   expect(watch.known).toEqual([])
+  await clock.advance(60_000)
+  expect(watch.known).toMatchObject([
+    { name: 'broker', warnings: [{ code: 'BROKER_NOT_CHECKED', message: expect.stringContaining('no connection') }] },
+  ])
   expect(events).toEqual([])
 })

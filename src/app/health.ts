@@ -1,6 +1,7 @@
 import { inTime } from '../clock/index.ts'
 import type { Clock, JustonceEvent, QueueCount, Store } from '../contracts/index.ts'
 import { anyText } from '../encoding/any-text.ts'
+import type { ReportedTrouble } from '../facts/index.ts'
 import { countParked, operations } from '../operations/index.ts'
 
 export type AppState = 'new' | 'starting' | 'started' | 'stopped'
@@ -30,6 +31,8 @@ export interface Lag {
 }
 
 const troubleForMs = 60_000
+/** A heartbeat is small. */
+const longestTrouble = 500
 /**
  * A query without an answer by then may never get one: its connection may be dead without our knowing. Other
  * connections may work.
@@ -42,6 +45,7 @@ export class HealthWatch {
   readonly #store: Store
   readonly #clock: Clock
   readonly #troubles = new Map<string, Trouble | undefined>()
+  readonly #failures = new Map<string, Trouble>()
   #seen: Health['store']
   /** Queries without an answer yet, the latest last. */
   #asking: { readonly at: number; readonly answer: Promise<Lag> }[] = []
@@ -59,7 +63,19 @@ export class HealthWatch {
     if (event.kind === 'transport-notice') this.#trouble(event.transport, event.message)
     if (event.kind !== 'loop-failed') return
     for (const name of this.#troubles.keys())
-      if (event.loop === `intake of ${name}`) this.#trouble(name, anyText(event.error))
+      if (event.loop === `intake of ${name}`) {
+        const message = event.error instanceof Error ? event.error.message : anyText(event.error)
+        this.#trouble(name, anyText(event.error))
+        this.#failures.set(name, { at: this.#clock.now(), message })
+      }
+  }
+
+  /** What could not be read from within the last minute. */
+  get failing(): readonly ReportedTrouble[] {
+    const oldest = this.#clock.now().getTime() - troubleForMs
+    return [...this.#failures].flatMap(([name, { at, message }]) =>
+      at.getTime() >= oldest ? [{ name, message: message.slice(0, longestTrouble) }] : [],
+    )
   }
 
   /** Never rejects, and resolves within the given time. */

@@ -193,6 +193,7 @@ export function justonce<
           destinations: destinations.all.map(({ name }) => name),
           pool: { connections: store.capabilities.connections, batches: concurrency * from.length },
           brokers: () => brokers.known,
+          trouble: () => watch.failing,
         },
         options.heartbeat,
       )

@@ -1,7 +1,7 @@
 import { version } from '../encoding/version.ts'
 import type { CallInProgress } from '../engine/calls/calls-in-progress.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { ReportedBroker, ReportedHandler } from '../facts/index.ts'
+import type { ReportedBroker, ReportedHandler, ReportedTrouble } from '../facts/index.ts'
 import { type CallNow, Heartbeat } from '../heartbeat/heartbeat.ts'
 import type { Handlers } from './handlers.ts'
 import { decideHeartbeat, type HeartbeatOptions } from './heartbeat-options.ts'
@@ -14,19 +14,23 @@ export interface Reporting {
   readonly handlers: Handlers
   readonly pool: { readonly connections: number; readonly batches: number }
   brokers(): readonly ReportedBroker[]
+  trouble(): readonly ReportedTrouble[]
 }
 
 /** The heartbeat of an app, which also obeys what operators have paused; `undefined` if it is turned off. */
 export function heartbeatOf(
   engine: Engine<unknown>,
-  { handlers, brokers, ...about }: Reporting,
+  { handlers, brokers, trouble, ...about }: Reporting,
   given: boolean | HeartbeatOptions | undefined,
 ): Heartbeat | undefined {
   const options = decideHeartbeat(given)
   if (options === undefined) return undefined
   const { store, clock, events, breakers, calls } = engine
   const reported = {
-    about: () => ({ ...about, version, handlers: reportedHandlers(engine, handlers), brokers: brokers() }),
+    about: () => {
+      const now = { handlers: reportedHandlers(engine, handlers), brokers: brokers(), trouble: trouble() }
+      return { ...about, version, ...now }
+    },
     running: (limit: number) => ({ count: calls.size, calls: calls.longest(limit).map(callNow) }),
     obey(pauses: readonly { readonly handler: string }[]) {
       // A pause of a former name is one of the handler that has that name now.

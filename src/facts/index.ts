@@ -30,6 +30,7 @@ export {
   type ReceivedReport,
   type ReportedBroker,
   type ReportedHandler,
+  type ReportedTrouble,
   type RunningCall,
   receivedReport,
 } from './process-reports.ts'

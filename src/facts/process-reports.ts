@@ -19,6 +19,12 @@ export interface ReportedBroker extends BrokerState {
   readonly name: string
 }
 
+/** A source that a process could not read from in the last minute. */
+export interface ReportedTrouble {
+  readonly name: string
+  readonly message: string
+}
+
 /** A call of a handler that has not ended. */
 export interface RunningCall {
   readonly handler: string
@@ -50,6 +56,8 @@ export interface ProcessReport {
   readonly handlers: readonly ReportedHandler[]
   /** What it knows of its brokers; absent before it has asked, and in reports of earlier versions. */
   readonly brokers?: readonly ReportedBroker[] | undefined
+  /** What it cannot read from, at this moment; absent in reports of earlier versions. */
+  readonly trouble?: readonly ReportedTrouble[] | undefined
   /** What it was warned of since it started. */
   readonly warnings?: readonly TransportNotice[] | undefined
   /** How many connections its store has, and how many batches may need one at once. */

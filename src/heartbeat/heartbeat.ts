@@ -28,7 +28,7 @@ export type CallNow = Omit<ProcessReport['running'][number], 'since'> & { readon
 export interface Reported {
   about(): Pick<
     ProcessReport,
-    'app' | 'version' | 'duties' | 'sources' | 'destinations' | 'handlers' | 'brokers' | 'pool'
+    'app' | 'version' | 'duties' | 'sources' | 'destinations' | 'handlers' | 'brokers' | 'trouble' | 'pool'
   >
   running(limit: number): { readonly count: number; readonly calls: readonly CallNow[] }
   obey(pauses: readonly Pause[]): void

@@ -29,7 +29,7 @@ const [rabbitmq, kafka, kafkaBinaries] = [
 /** What the doctor finds about brokers while an app reads from this one, whose handler does not end before the test. */
 async function foundOf(
   transport: Transport,
-  more: { readonly to?: Publisher } = {},
+  more: { readonly to?: Publisher; until?(found: readonly Found[]): boolean } = {},
 ): Promise<{ readonly found: readonly Found[]; readonly where: string[] }> {
   const folder = scratchFolder()
   const where = ['--store', `sqlite:${folder.file('shop.db')}`]
@@ -45,7 +45,7 @@ async function foundOf(
   const asked = async () => {
     const found = await doctor(...where)
     const ofBrokers = found.filter(({ check }) => /^(BROKER_|MESSAGES_|brokers)/.test(check))
-    return ofBrokers.length > 0 ? ofBrokers : undefined
+    return (more.until?.(ofBrokers) ?? ofBrokers.length > 0) ? ofBrokers : undefined
   }
   return { found: (await eventually(asked, 'what the broker says')) as readonly Found[], where }
 }
@@ -94,6 +94,17 @@ describe.skipIf(!rabbitmq.available)('the doctor and RabbitMQ', () => {
     const { found } = await foundOf(reading({ client: undefined, url: undefined, connect, ...other } as never))
     const dropped = { level: 'problem', check: 'MESSAGES_MAY_BE_DROPPED', found: expect.stringContaining(version) }
     expect(found).toMatchObject([drops ? dropped : { level: 'ok', check: 'brokers' }])
+  })
+
+  test('a queue that is not there is a problem, and the broker was not checked', async () => {
+    const isTold = (found: readonly Found[]) => found.some(({ check }) => check === 'BROKER_NOT_CHECKED')
+    const { where } = await foundOf(reading({}), { until: isTold })
+    const found = await doctor(...where)
+    const ofSource = { level: 'problem', check: 'sources', found: expect.stringContaining('no queue') }
+    expect(found).toEqual(expect.arrayContaining([expect.objectContaining(ofSource)]))
+    expect(found.filter(({ check }) => check === 'brokers')).toEqual([])
+    const { out } = await runHere(['messages', 'show', 'm1', ...where])
+    expect(out).toContain('cannot be read: The queue ')
   })
 
   test('nobody knows which queues an exchange has', async () => {

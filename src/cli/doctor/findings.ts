@@ -13,6 +13,19 @@ export interface Finding {
   readonly fix?: string | undefined
 }
 
+/** What running processes could not read from in the last minute: each thing once, whoever says it. */
+export function troubleFindings(processes: readonly ProcessView[]): Finding[] {
+  const said = new Set(
+    processes.flatMap(({ trouble = [] }) => trouble.map(({ name, message }) => `${name}: ${message}`)),
+  )
+  return [...said].map((found) => ({
+    level: 'problem',
+    check: 'sources',
+    found,
+    fix: 'Nothing arrives from there: see whether it runs, whether what is read exists, and what the user may do.',
+  }))
+}
+
 /** More than a network and a busy process explain. */
 const mostSkewMs = 5_000
 const longWaitMs = 3_600_000

@@ -10,6 +10,7 @@ import {
   processFindings,
   reportedFindings,
   schemaFindings,
+  troubleFindings,
 } from './findings.ts'
 
 export const doctorCommand = operatorCommand(
@@ -29,6 +30,7 @@ whether their brokers may lose messages: only they are connected to them. The ex
         findings.push(...(await databaseFindings(store)), ...processFindings(processes))
         const overview = await operations.overview({ minutes: 0 })
         findings.push(...dutyFindings(processes, overview))
+        findings.push(...troubleFindings(processes))
         findings.push(...poolFindings(processes), ...reportedFindings(processes, findings))
         findings.push(...handlerFindings(await operations.handlers.list(), processes), ...backlogFindings(overview))
       }

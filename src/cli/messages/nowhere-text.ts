@@ -13,6 +13,8 @@ export async function nowhereText({ operations }: Pick<Desk, 'operations'>, id: 
     `What once() has done is found by its name: justonce messages find --key=${shellWord(id)} --handler NAME.`,
   ]
   if (processes === 0) lines.push('No process reports that it is alive.')
+  const trouble = (await operations.processes()).flatMap((each) => each.trouble ?? [])
+  for (const line of new Set(trouble.map(({ name, message }) => `${name} cannot be read: ${message}`))) lines.push(line)
   for (const { name, paused, processes: places } of handlers) {
     if (paused !== undefined) lines.push(`The handler ${name} is paused by ${paused.by}: what arrives for it is held.`)
     else if (places.some(({ breaker }) => breaker === 'open'))

@@ -28,12 +28,17 @@ export function Processes({ processes }: { readonly processes: readonly Process[
         columns={[
           {
             title: 'process',
-            cell: ({ id, app, host, pid, reportedAt }) => (
+            cell: ({ id, app, host, pid, reportedAt, trouble = [] }) => (
               <>
                 <a href={link('', { process: id })}>{`${app ?? ''} ${host}/${pid}`.trim()}</a>{' '}
                 {since(reportedAt, latest) > silentMs && (
                   <State is={`silent for ${span(since(reportedAt, latest))}`} tone="warn" />
                 )}
+                {trouble.map(({ name, message }) => (
+                  <span key={name} title={message}>
+                    <State is={`cannot read ${name}`} tone="bad" />
+                  </span>
+                ))}
               </>
             ),
           },
