@@ -47,7 +47,7 @@ export const brokerCatalog = {
   },
   POSITION_LOST: {
     title: 'The topic no longer holds the position at which reading should continue, so messages may have been missed',
-    fix: 'Raise retention.ms of the topic, or consume faster; the message says where reading continues.',
+    fix: 'Raise retention.ms of the topic, or consume faster. If a log was cut off, keep unclean.leader.election.enable off. The message says where reading continues.',
   },
   BROKER_GAVE_UP: {
     title: 'The broker has put a message into its own dead-letter queue',

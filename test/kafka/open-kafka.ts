@@ -22,9 +22,16 @@ export interface KafkaTopic {
   close(): Promise<void>
 }
 
+export interface TopicOptions {
+  readonly partitions?: number
+  readonly configs?: Record<string, string>
+  /** The one that has all of it. Default: whichever. */
+  readonly broker?: number
+}
+
 export async function openTopic(
   url: string,
-  { partitions = 4, configs = {} }: { readonly partitions?: number; readonly configs?: Record<string, string> } = {},
+  { partitions = 4, configs = {}, broker }: TopicOptions = {},
 ): Promise<KafkaTopic> {
   const address = new URL(url).host
   const name = `t-${randomUUID()}`
@@ -44,8 +51,9 @@ export async function openTopic(
     admin(async (client) => {
       await client.createTopics({
         topics: [name],
-        partitions,
-        replicas: 1,
+        ...(broker === undefined
+          ? { partitions, replicas: 1 }
+          : { partitions: -1, replicas: -1, assignments: allOn(broker, partitions) }),
         configs: Object.entries(configs).map(([key, value]) => ({ name: key, value })),
       })
       // The controller has it; the broker hears of it, and of the end of a former one, a little later.
@@ -87,6 +95,10 @@ export async function openTopic(
       await admin((client) => client.deleteTopics({ topics: [name] }))
     },
   }
+}
+
+function allOn(broker: number, partitions: number) {
+  return Array.from({ length: partitions }, (_, partition) => ({ partition, brokers: [broker] }))
 }
 
 /** For the conformance cases. */

@@ -2,6 +2,7 @@ import type { Partition, Position, Restore } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { type Begun, begunIn, noteOf, noteWithoutStore } from './begun.ts'
 import type { TopicPartitions } from './client-shapes.ts'
+import { noEpoch } from './committed-records.ts'
 import type { Fetcher } from './fetching.ts'
 import { firstPositions } from './first-positions.ts'
 import type { GroupMember } from './group-member.ts'
@@ -54,7 +55,8 @@ export async function assignedLedgers(
     const position = stored ?? begun?.since ?? known ?? first.get(topic)?.[partition]
     if (topicId === undefined || position === undefined)
       throw new Error(`Nothing is known of ${topic}/${partition} yet.`)
-    return new PartitionLedger({ topic, partition, topicId, position, stored, suspects })
+    const epoch = position === known ? member.notes.epochOf(topic, partition) : noEpoch
+    return new PartitionLedger({ topic, partition, topicId, position, epoch, stored, suspects })
   })
   if (restore !== undefined) await noteBeginnings(found, ledgers, member)
   else
@@ -71,7 +73,7 @@ async function noteBeginnings(found: readonly Found[], ledgers: readonly Partiti
   }
   const offsets = ledgers
     .filter((_, index) => isNew(index))
-    .map(({ topic, partition, position }) => ({ topic, partition, offset: position, leaderEpoch: -1 }))
+    .map(({ topic, partition, position, epoch }) => ({ topic, partition, offset: position, leaderEpoch: epoch }))
   if (offsets.length > 0) await member.commit(offsets)
 }
 

@@ -2,7 +2,8 @@ import { backoffMs } from '../../clock/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
 import { type Assigned, assignedLedgers, type BeginningOptions, partitionOf } from './assigned-ledgers.ts'
 import { noteWithoutStore } from './begun.ts'
-import type { KafkaMetadata } from './client-shapes.ts'
+import type { KafkaMetadata, LogCut } from './client-shapes.ts'
+import { noEpoch } from './committed-records.ts'
 import type { Assignment } from './group-member.ts'
 import { type LedgerStart, PartitionLedger } from './partition-ledger.ts'
 
@@ -68,8 +69,8 @@ export class AssignedPartitions {
     this.#options.changed()
   }
 
-  /** Called when retention has removed records that we had not read, or the partition has lost its end. */
-  async findAgain(ledger: PartitionLedger): Promise<void> {
+  /** Called when retention has removed records that we had not read, or the partition has lost its end, perhaps for another. */
+  async findAgain(ledger: PartitionLedger, cut?: LogCut): Promise<void> {
     const { settings, fetcher, restore } = this.#options
     const [first, last] = await Promise.all([
       fetcher.edges('earliest', [ledger.topic]),
@@ -78,16 +79,25 @@ export class AssignedPartitions {
     const begin = first.get(ledger.topic)?.[ledger.partition] ?? 0n
     const end = last.get(ledger.topic)?.[ledger.partition] ?? 0n
     if (!ledger.isOurs) return
-    const message = `Position ${ledger.position} of ${ledger.lane} does not exist: it holds ${begin} to ${end}.`
-    if (ledger.position > end && restore !== undefined && ledger.storedUpTo !== undefined) {
+    const { position, lane, epoch } = ledger
+    if (cut === undefined && position >= begin && position <= end && epoch !== noEpoch) {
+      // The epoch is what the broker does not know.
+      ledger.epoch = noEpoch
+      return
+    }
+    const problem = cut === undefined ? 'does not exist' : `is of a log that was cut off at ${cut.endOffset} or before`
+    const message = `Position ${position} of ${lane} ${problem}: it holds ${begin} to ${end}.`
+    if ((cut !== undefined || position > end) && restore !== undefined && ledger.storedUpTo !== undefined) {
       this.#setAside(this.#of(ledger.topic), new JustonceError('SOURCE_REPLACED', { message }))
       return
     }
-    settings.notice(new JustonceError('POSITION_LOST', { message: `${message} Reading continues at ${begin}.` }))
-    if (ledger.position < begin) {
+    // Only where the epoch is still there is known how much of it: earlier ones may have been cut, too.
+    const again = cut !== undefined && cut.epoch === epoch && cut.endOffset > begin ? cut.endOffset : begin
+    settings.notice(new JustonceError('POSITION_LOST', { message: `${message} Reading continues at ${again}.` }))
+    if (position < begin) {
       ledger.skipTo(begin)
       this.#options.changed()
-    } else this.#restart(ledger, { topicId: ledger.topicId, position: begin })
+    } else this.#restart(ledger, { topicId: ledger.topicId, position: again, committed: -1n })
   }
 
   /** A store restored from a backup has lost positions. On an idle partition, nothing else would notice. */

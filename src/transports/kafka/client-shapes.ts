@@ -105,9 +105,17 @@ export interface CommitResponse {
   }[]
 }
 
+/** The offset is -1 if nothing is lacking. */
+export interface LogCut {
+  readonly epoch: number
+  readonly endOffset: bigint
+}
+
 export interface FetchedPartition {
   readonly partitionIndex: number
   readonly errorCode: number
+  /** Set if the log lacks something that was read: the last of the epochs read that it has, and where that ends in it. */
+  readonly divergingEpoch?: LogCut | undefined
   /** The replica to ask instead of the leader; -1 if there is none, and absent from old brokers. */
   readonly preferredReadReplica?: number
   readonly abortedTransactions: readonly { readonly producerId: bigint; readonly firstOffset: bigint }[] | null
@@ -117,6 +125,7 @@ export interface FetchedPartition {
 export interface RecordsBatch {
   readonly firstOffset: bigint
   readonly lastOffsetDelta: number
+  readonly partitionLeaderEpoch: number
   readonly attributes: number
   readonly firstTimestamp: bigint
   readonly maxTimestamp: bigint

@@ -1,5 +1,6 @@
 import { topicOfNote } from './begun.ts'
 import type { KafkaConsumer, KafkaModule } from './client-shapes.ts'
+import { noEpoch } from './committed-records.ts'
 
 /** What the client calls to send a request: the connection, the contents, and last the callback for the answer. */
 type Api = ((...args: unknown[]) => unknown) & { readonly version?: number }
@@ -9,6 +10,7 @@ interface CommittedPartition {
   readonly partitionIndex: number
   readonly metadata?: string | null
   committedMetadata?: string | null
+  readonly committedLeaderEpoch?: number
 }
 
 interface NamedTopic {
@@ -28,6 +30,7 @@ interface FetchedOffsets {
 export class CommitNotes {
   readonly #notes = new Map<string, string>()
   readonly #found = new Map<string, string>()
+  readonly #epochs = new Map<string, number>()
 
   /** Does nothing if the client lacks `kGetApi`; callers that need notes have checked that before. */
   attach(consumer: KafkaConsumer, { kGetApi }: KafkaModule): void {
@@ -49,6 +52,11 @@ export class CommitNotes {
   /** The note beside the partition's position when that was last requested. */
   found(topic: string, partition: number): string | undefined {
     return this.#found.get(nameOf(topic, partition))
+  }
+
+  /** The epoch beside the partition's position when that was last requested. The client does not expose it either. */
+  epochOf(topic: string, partition: number): number {
+    return this.#epochs.get(nameOf(topic, partition)) ?? noEpoch
   }
 
   /** The id of the topic that the position is of, if the note says it. */
@@ -80,8 +88,10 @@ export class CommitNotes {
 
   #see({ topics = [], groups = [] }: FetchedOffsets): void {
     for (const { name, partitions } of [...topics, ...groups.flatMap((group) => group.topics)])
-      for (const { partitionIndex, metadata } of partitions)
+      for (const { partitionIndex, metadata, committedLeaderEpoch = noEpoch } of partitions) {
         this.#found.set(nameOf(name, partitionIndex), metadata ?? '')
+        this.#epochs.set(nameOf(name, partitionIndex), committedLeaderEpoch)
+      }
   }
 }
 

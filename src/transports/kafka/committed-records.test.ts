@@ -18,6 +18,7 @@ function batch(firstOffset: number, count: number, changes: Partial<RecordsBatch
   return {
     firstOffset: BigInt(firstOffset),
     lastOffsetDelta: count - 1,
+    partitionLeaderEpoch: 0,
     attributes: 0,
     firstTimestamp: 1_000n,
     maxTimestamp: 1_000n,

@@ -97,7 +97,7 @@ export class Committer {
         topic: ledger.topic,
         partition: ledger.partition,
         offset: ledger.settledUpTo,
-        leaderEpoch: -1,
+        leaderEpoch: ledger.settledEpoch,
       }))
       try {
         await this.#member.commit(offsets)

@@ -8,7 +8,7 @@ import {
   offsetOutOfRange,
   says,
 } from './client-errors.ts'
-import type { FetchOptions, FetchResponse, KafkaConsumer, KafkaMetadata } from './client-shapes.ts'
+import type { FetchOptions, FetchResponse, KafkaConsumer, KafkaMetadata, LogCut } from './client-shapes.ts'
 import { committedRecords } from './committed-records.ts'
 import type { PartitionLedger } from './partition-ledger.ts'
 import { clientOptions, type KafkaSettings } from './settings.ts'
@@ -32,8 +32,8 @@ export interface FetcherOptions {
   fetched(): void
   /** Called with the brokers' metadata of the topics, at most a few seconds old. */
   saw(metadata: KafkaMetadata): void
-  /** The position is not in the partition, or no longer. */
-  outOfRange(ledger: PartitionLedger): Promise<void>
+  /** The position is not in the partition, or no longer; or it is, but not what was read before it. */
+  outOfRange(ledger: PartitionLedger, cut?: LogCut): Promise<void>
   /** Whether nothing else can be read if these partitions cannot. */
   isAll(isTroubled: (ledger: PartitionLedger) => boolean): boolean
   /** A fetch has failed, `failures` times in a row. */
@@ -157,7 +157,7 @@ export class Fetcher {
 
   async #fetchFrom(node: number, ledgers: readonly PartitionLedger[]): Promise<void> {
     try {
-      this.#accept(ledgers, await this.#consumer.fetch(this.#request(node, ledgers)))
+      await this.#accept(node, ledgers, await this.#consumer.fetch(this.#request(node, ledgers)))
       this.#failures = 0
       this.#troubles.over(ledgers)
       this.#inTime = Math.min(this.#inTime + mostBytes(this.#settings) / 1_024, mostBytes(this.#settings))
@@ -171,9 +171,9 @@ export class Fetcher {
     const { clock, onError } = this.#settings
     for (const ledger of ledgers) this.#replicas.delete(ledger)
     const missed = ledgers.filter((ledger) => codeFor(error, ledger) === offsetOutOfRange)
-    await Promise.all(missed.map((ledger) => this.#missed(node, ledger))).catch(onError)
+    await Promise.all(missed.map((ledger) => this.#missed(node, ledger)))
     const response = responseOf(error)
-    if (response !== undefined) this.#accept(ledgers, response)
+    if (response !== undefined) await this.#accept(node, ledgers, response)
     const isOne = ledgers.length === 1 && isUnreadable(error)
     const refused = ledgers.filter((ledger) => !missed.includes(ledger) && (isOne || codeFor(error, ledger) !== 0))
     if (missed.length + refused.length === 0 && isUnreadable(error)) return this.#troubles.suspect(ledgers)
@@ -191,25 +191,32 @@ export class Fetcher {
   }
 
   /** Only its leader knows what a partition holds: a replica may lag behind, and so may a broker that no longer leads it. */
-  async #missed(node: number, ledger: PartitionLedger): Promise<void> {
+  async #missed(node: number, ledger: PartitionLedger, cut?: LogCut): Promise<void> {
     const { topic, partition } = ledger
+    const { clock, onError, turn } = this.#settings
     const asked = { topics: [topic], forceUpdate: true }
-    const { topics } = await this.#settings.turn.asking(() => this.#consumer.metadata(asked))
-    if (topics.get(topic)?.partitions[partition]?.leader === node) await this.#options.outOfRange(ledger)
+    try {
+      const { topics } = await turn.asking(() => this.#consumer.metadata(asked))
+      if (topics.get(topic)?.partitions[partition]?.leader === node) await this.#options.outOfRange(ledger, cut)
+    } catch (error) {
+      // The next fetch is answered at once, in the same way.
+      onError(error)
+      await clock.sleep(backoffMs(++this.#failures, clock))
+    }
   }
 
   #request(node: number, ledgers: readonly PartitionLedger[]): FetchOptions {
     const { maxBytesPerPartition } = this.#settings
     const maxBytes = Math.max(1, Math.floor(Math.min(this.#inTime, this.#options.room())))
     const topics = new Map<string, FetchOptions['topics'][number]>()
-    for (const { topicId, partition, position } of ledgers) {
+    for (const { topicId, partition, position, epoch } of ledgers) {
       const topic = topics.get(topicId) ?? { topicId, partitions: [] }
       topics.set(topicId, topic)
       topic.partitions.push({
         partition,
         currentLeaderEpoch: -1,
         fetchOffset: position,
-        lastFetchedEpoch: -1,
+        lastFetchedEpoch: epoch,
         partitionMaxBytes: Math.min(maxBytesPerPartition, maxBytes),
       })
     }
@@ -219,18 +226,25 @@ export class Fetcher {
     return { node, topics: [...topics.values()], maxWaitTime: maxWaitMs, minBytes, maxBytes, isolationLevel }
   }
 
-  #accept(ledgers: readonly PartitionLedger[], response: FetchResponse): void {
+  async #accept(node: number, ledgers: readonly PartitionLedger[], response: FetchResponse): Promise<void> {
+    const missed: Promise<void>[] = []
     for (const { topicId, partitions } of response.responses) {
       for (const fetched of partitions) {
         const ledger = ledgers.find((each) => each.topicId === topicId && each.partition === fetched.partitionIndex)
         // The partition was given up or restarted while the answer was on its way.
         if (ledger === undefined || !ledger.isOurs || fetched.errorCode !== 0) continue
-        const { preferredReadReplica: replica = -1 } = fetched
+        const { preferredReadReplica: replica = -1, divergingEpoch: cut } = fetched
+        if (cut !== undefined && cut.endOffset >= 0n) {
+          this.#replicas.delete(ledger)
+          missed.push(this.#missed(node, ledger, cut))
+          continue
+        }
         if (replica >= 0) this.#replicas.set(ledger, replica)
-        const { records, next } = committedRecords(fetched, ledger.position)
-        if (next > ledger.position) ledger.add(records, next)
+        const { records, next, epoch } = committedRecords(fetched, ledger.position)
+        if (next > ledger.position) ledger.add(records, next, epoch)
       }
     }
+    await Promise.all(missed)
   }
 }
 

@@ -4,7 +4,7 @@ import { PartitionLedger, type Slot } from './partition-ledger.ts'
 
 const record = { timestampDelta: 0n, offsetDelta: 0, key: null, value: null, headers: [] }
 const fetched = (...offsets: number[]): FetchedRecord[] =>
-  offsets.map((offset) => ({ offset: BigInt(offset), timestampMs: 0, record }))
+  offsets.map((offset) => ({ offset: BigInt(offset), timestampMs: 0, epoch: 0, record }))
 const open = (suspects = 0) =>
   new PartitionLedger({ topic: 'notes', partition: 3, topicId: 'id', position: 10n, suspects })
 const offsetsOf = (slots: readonly Slot[]) => slots.map((slot) => Number(slot.fetched?.offset))
@@ -62,6 +62,7 @@ test('what was given back of a key comes again only after those before it', () =
   const keyed = (offset: number, key: string): FetchedRecord => ({
     offset: BigInt(offset),
     timestampMs: 0,
+    epoch: 0,
     record: { ...record, key: Buffer.from(key), value: Buffer.alloc(10) },
   })
   ledger.add([keyed(10, 'a'), keyed(11, 'a'), keyed(12, 'a'), keyed(13, 'b')], 14n)
@@ -77,7 +78,7 @@ test('all of a record counts as in memory until it is settled: its key and its h
   const ledger = open()
   const headers = [[Buffer.alloc(3), Buffer.alloc(50)] as const, [Buffer.alloc(2), null] as const]
   const sized = { ...record, key: Buffer.alloc(7), value: Buffer.alloc(10), headers }
-  ledger.add([{ offset: 10n, timestampMs: 0, record: sized }, ...fetched(11)], 12n)
+  ledger.add([{ offset: 10n, timestampMs: 0, epoch: 0, record: sized }, ...fetched(11)], 12n)
   expect(ledger.bytes).toBe(7 + 10 + 3 + 50 + 2)
   const [first] = ledger.take(2)
   ledger.done(first!)

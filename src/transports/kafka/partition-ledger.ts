@@ -1,4 +1,4 @@
-import type { FetchedRecord } from './committed-records.ts'
+import { type FetchedRecord, noEpoch } from './committed-records.ts'
 
 /** One fetched record, kept until it and everything before it is settled. */
 export interface Slot {
@@ -8,6 +8,8 @@ export interface Slot {
   readonly from: bigint | undefined
   /** The position after this record. */
   readonly next: bigint
+  /** Of the leader that appended what is before that position. */
+  readonly epoch: number
   readonly suspect: boolean
   readonly ledger: PartitionLedger
   /** The receipt of its current delivery. */
@@ -20,6 +22,8 @@ export interface LedgerStart {
   readonly partition: number
   readonly topicId: string
   readonly position: bigint
+  /** Of the leader that appended what is before `position`, if it is known. */
+  readonly epoch?: number
   /** The group's position, if it differs from `position`. */
   readonly committed?: bigint
   /** The position in the store, if positions are kept there. */
@@ -38,6 +42,8 @@ export class PartitionLedger {
   readonly topicId: string
   /** The offset to fetch next. */
   position: bigint
+  /** Of the leader that appended what is before that: another leader can tell by it whether it has what we have read. */
+  epoch: number
   /** The position that the broker has. */
   committed: bigint
   /** False once the partition is given up or lost. Settling its deliveries then has no effect. */
@@ -48,19 +54,23 @@ export class PartitionLedger {
   #last: bigint | undefined
   #slots: Slot[] = []
   #settledUpTo: bigint
+  #settledEpoch: number
   #waiting = 0
   #out = 0
   #bytes = 0
   /** Keys with a record that was given back. It must not be delivered before those of its key that are still out. */
   readonly #back = new Set<string>()
 
-  constructor({ topic, partition, topicId, position, committed = position, stored, suspects }: LedgerStart) {
+  constructor(start: LedgerStart) {
+    const { topic, partition, topicId, position, epoch = noEpoch, committed = position, stored, suspects } = start
     this.topic = topic
     this.partition = partition
     this.topicId = topicId
     this.position = position
+    this.epoch = epoch
     this.committed = committed
     this.#settledUpTo = position
+    this.#settledEpoch = epoch
     this.#last = stored
     this.#suspects = suspects
   }
@@ -112,24 +122,34 @@ export class PartitionLedger {
     return this.#settledUpTo
   }
 
-  add(records: readonly FetchedRecord[], next: bigint): void {
+  /** Belongs to that position. */
+  get settledEpoch(): number {
+    return this.#settledEpoch
+  }
+
+  add(records: readonly FetchedRecord[], next: bigint, epoch: number = noEpoch): void {
     for (const [index, fetched] of records.entries()) {
-      const after = index === records.length - 1 ? next : fetched.offset + 1n
+      const isLast = index === records.length - 1
+      const after = isLast ? next : fetched.offset + 1n
+      const its = isLast ? epoch : fetched.epoch
       this.#bytes += bytesOf(fetched)
       const suspect = this.#suspects > 0
       if (suspect) this.#suspects--
       const from = this.#last
-      this.#slots.push({ fetched, from, next: after, suspect, ledger: this, receipt: undefined, state: 'waiting' })
+      const place = { fetched, from, next: after, epoch: its, suspect }
+      this.#slots.push({ ...place, ledger: this, receipt: undefined, state: 'waiting' })
       this.#last = after
     }
     this.#waiting += records.length
     this.position = next
+    this.epoch = epoch
     this.#advance()
   }
 
   /** Skips records that no longer exist. */
   skipTo(position: bigint): void {
     this.position = position
+    this.epoch = noEpoch
     this.#advance()
   }
 
@@ -179,10 +199,11 @@ export class PartitionLedger {
   #advance(): void {
     let settled = 0
     while (this.#slots[settled]?.state === 'done') settled++
-    if (settled > 0) this.#settledUpTo = (this.#slots[settled - 1] as Slot).next
+    const last = this.#slots[settled - 1]
+    if (last !== undefined) [this.#settledUpTo, this.#settledEpoch] = [last.next, last.epoch]
     this.#slots.splice(0, settled)
     // Includes markers and gaps behind the last record.
-    if (this.#slots.length === 0) this.#settledUpTo = this.position
+    if (this.#slots.length === 0) [this.#settledUpTo, this.#settledEpoch] = [this.position, this.epoch]
   }
 }
 

@@ -77,7 +77,7 @@ export class Session {
         const lookAgain = () => this.#fetcher.metadata(true)
         this.#member.compare(metadata, lookAgain).catch((error: unknown) => settings.onError(error))
       },
-      outOfRange: (ledger) => this.#partitions.findAgain(ledger),
+      outOfRange: (ledger, cut) => this.#partitions.findAgain(ledger, cut),
       isAll: (isTroubled) => this.#partitions.all().every(isTroubled),
       failed: (error, failures) => this.#fail(error, failures),
     })
