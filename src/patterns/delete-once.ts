@@ -1,6 +1,7 @@
 import { type Changes, type Table, tableName, type Where, whereOf } from './sql/conditions.ts'
-import { sql } from './sql/fragment.ts'
-import { type Row, runnerOf } from './sql/runner.ts'
+import { type Fragment, Name, sql } from './sql/fragment.ts'
+import { leftUndone, mostRounds } from './sql/refusals.ts'
+import { type Row, type Runner, runnerOf } from './sql/runner.ts'
 import { updateIf } from './update-if.ts'
 
 /** Deletes a row. That it is gone already is an answer, not an error. */
@@ -9,9 +10,36 @@ export async function deleteOnce(
   table: Table,
   where: Where,
 ): Promise<{ readonly kind: 'deleted' | 'missing' }> {
-  const deleted = await runnerOf(tx).change(sql`DELETE FROM ${tableName(table)} WHERE ${whereOf(where)}`)
-  return { kind: deleted > 0 ? 'deleted' : 'missing' }
+  const runner = runnerOf(tx)
+  const name = tableName(table)
+  for (let round = 1; ; round++) {
+    const outcome = await deleteOrLook(runner, name, whereOf(where))
+    if (outcome !== 'left') return { kind: outcome }
+    if (round === mostRounds) throw leftUndone(name)
+  }
 }
+
+/** `left`: it is there, although nothing is in the way. MySQL deletes what it finds or throws. */
+async function deleteOrLook(runner: Runner, table: Name, where: Fragment): Promise<'deleted' | 'missing' | 'left'> {
+  const change = sql`DELETE FROM ${table} WHERE ${where}`
+  const look = sql`SELECT 1 AS found FROM ${table} WHERE ${where} LIMIT 1`
+  if (runner.dialect !== 'postgres') {
+    if ((await runner.change(change)) > 0) return 'deleted'
+    return runner.dialect === 'mysql' || (await runner.rows(look)).length === 0 ? 'missing' : 'left'
+  }
+  const [found = {}] = await runner.rows(
+    sql`
+    WITH justonce_change AS (${change} RETURNING 1)
+    SELECT EXISTS (SELECT FROM justonce_change) AS ${ours[0]}, EXISTS (SELECT FROM ${table} WHERE ${where}) AS ${ours[1]}`,
+    'justonce_deleted',
+    'justonce_there',
+  )
+  if (found.justonce_deleted === true) return 'deleted'
+  // What was there when the statement began may be gone since: a rival has deleted it.
+  return found.justonce_there === true && (await runner.rows(look, 'found')).length > 0 ? 'left' : 'missing'
+}
+
+const ours = [new Name(['justonce_deleted']), new Name(['justonce_there'])] as const
 
 /** What `softDelete()` answers. */
 export type SoftDeleted =

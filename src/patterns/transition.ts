@@ -86,9 +86,17 @@ export function stateMachine<const States extends Moves<States> & Readonly<Recor
   return {
     from,
     async move(tx, where, to, set = {}) {
-      return (await transition<string>(tx, table, where, { column, from: from(to), to, set })) as never
+      const before = from(to)
+      if (before.length === 0) throw unreachable(to, states)
+      return (await transition<string>(tx, table, where, { column, from: before, to, set })) as never
     },
   }
+}
+
+function unreachable(to: string, states: Readonly<Record<string, readonly string[]>>): JustonceError {
+  return new JustonceError('OPTION_INVALID', {
+    message: `No state leads to ${to}. Those that one can get to are ${[...new Set(Object.values(states).flat())].join(', ')}.`,
+  })
 }
 
 function checkTargets(states: Readonly<Record<string, readonly string[]>>): void {

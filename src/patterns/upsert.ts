@@ -4,6 +4,7 @@ import { changeOrFind } from './sql/change-or-find.ts'
 import { assignments, columnList, keyOf, type Table, tableName, whereOf } from './sql/conditions.ts'
 import { isDuplicateKey } from './sql/duplicate-key.ts'
 import { type Fragment, Name, sql } from './sql/fragment.ts'
+import { leftUndone, mostRounds } from './sql/refusals.ts'
 import { type Row, type Runner, runnerOf } from './sql/runner.ts'
 
 const fits = new Name(['justonce_fits'])
@@ -39,14 +40,14 @@ export async function upsert(
       checkRounds(round, name, unique)
     }
   }
-  for (;;) {
+  for (let round = 1; ; round++) {
     const [existing] = await runner.rows(sql`SELECT 1 AS found FROM ${name} WHERE ${where}${lockOf(runner)}`)
     if (existing !== undefined) {
-      await runner.change(sql`UPDATE ${name} SET ${set} WHERE ${where}`)
-      return { kind: 'updated' }
+      if ((await runner.change(sql`UPDATE ${name} SET ${set} WHERE ${where}`)) > 0) return { kind: 'updated' }
+      if (round === mostRounds) throw leftUndone(name)
+      continue
     }
-    if (await insertedAlone(runner, name, row)) return { kind: 'inserted' }
-    if (!(await isThere(runner, name, where))) await runner.change(insertInto(name, [row]))
+    if (await insertedAlone(runner, name, row, where)) return { kind: 'inserted' }
   }
 }
 
@@ -103,8 +104,7 @@ export async function upsertLatest(
     const outcome = await changeOrFind(runner, { table: name, change, where, condition })
     if (outcome.kind === 'changed') return { kind: 'updated' }
     if (outcome.kind === 'found') return { kind: 'older', row: outcome.row }
-    if (await insertedAlone(runner, name, row)) return { kind: 'inserted' }
-    if (!(await isThere(runner, name, where))) await runner.change(insertInto(name, [row]))
+    if (await insertedAlone(runner, name, row, where)) return { kind: 'inserted' }
   }
 }
 
@@ -159,14 +159,16 @@ async function changedOrOlder(
 }
 
 /** False if a rival has inserted one with the same key; nothing of the statement stands then. */
-async function insertedAlone(runner: Runner, table: Name, row: Row): Promise<boolean> {
+async function insertedAlone(runner: Runner, table: Name, row: Row, where: Fragment): Promise<boolean> {
   try {
     await runner.change(insertInto(table, [row]))
     return true
   } catch (error) {
-    if (isDuplicateKey(error)) return false
-    throw error
+    if (!isDuplicateKey(error)) throw error
+    if (await isThere(runner, table, where)) return false
   }
+  await runner.change(insertInto(table, [row]))
+  return true
 }
 
 /** If it is not there, another unique index was in the way, and inserting it again shows which. */

@@ -241,7 +241,7 @@ describe.skipIf(!mariadb.isHere)('patterns on a MySQL that is set up in another 
   beforeAll(async () => {
     place = await mariadb.open({
       flags: ['-FOUND_ROWS'],
-      session: "SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,STRICT_ALL_TABLES'",
+      session: "SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,HIGH_NOT_PRECEDENCE,STRICT_ALL_TABLES'",
     })
   })
   afterAll(() => place.close())
@@ -256,6 +256,13 @@ describe.skipIf(!mariadb.isHere)('patterns on a MySQL that is set up in another 
       updateIf(tx, 'accounts', { account: 1 }, { if: { balance: 5 }, set: { balance: 5 } }),
     )
     expect(same.kind).toBe('updated')
+  })
+
+  test('not() is about the whole comparison where NOT binds more strongly than it', async () => {
+    await within((tx) => insertOnce(tx, 'orders', { id: 9, state: 'new' }, { unique: ['id'] }))
+    const to = (state: string) =>
+      within((tx) => updateIf(tx, 'orders', { id: 9 }, { if: { state: not(state) }, set: { state } }))
+    expect([(await to('paid')).kind, (await to('paid')).kind]).toEqual(['updated', 'unmet'])
   })
 
   test('values stay values where a backslash is a letter', async () => {

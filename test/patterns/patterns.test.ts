@@ -129,6 +129,12 @@ for (const [name, { isHere, open }] of Object.entries(places)) {
       expect((await within((tx) => orders.move(tx, { id: 3 }, 'shipped'))).kind).toBe('moved')
     })
 
+    test('a state machine says that no state leads to what it is given', async () => {
+      const orders = stateMachine(at('orders'), { new: ['paid'], paid: [] })
+      const move = (to: string) => within((tx) => orders.move(tx, { id: 1 }, to as never))
+      for (const to of ['new', 'piad', '__proto__']) await expect(move(to)).rejects.toThrow(`No state leads to ${to}`)
+    })
+
     test('updateVersioned refuses a change of what somebody else has changed since', async () => {
       await addOrder(place, { id: 4, state: 'new' })
       const save = (version: number) =>

@@ -1,4 +1,5 @@
 import { type Fragment, Name, sql } from './fragment.ts'
+import { leftUndone, mostRounds } from './refusals.ts'
 import type { Row, Runner } from './runner.ts'
 
 export type ChangedOrFound =
@@ -34,9 +35,6 @@ const equal = new Name(['justonce_same'])
 const found = new Name(['justonce_found'])
 const ours = ['justonce_fits', 'justonce_current', 'justonce_same'] as const
 
-/** How often a change is tried again that nothing is in the way of any more. */
-const mostRounds = 10
-
 /**
  * Changes a row, or says what is in the way. On Postgres that is one statement. Where another transaction has changed the row in
  * the same moment, the statement does not see that, and a second one looks again. If nothing is in the way by then, the change is
@@ -46,7 +44,7 @@ export async function changeOrFind(runner: Runner, given: ChangeOrFind): Promise
   for (let round = 1; ; round++) {
     const outcome = await changeOrLook(runner, given)
     if (outcome.kind !== 'fits') return outcome
-    if (round === mostRounds) return { ...outcome, kind: 'found' }
+    if (round === mostRounds) throw leftUndone(given.table)
   }
 }
 

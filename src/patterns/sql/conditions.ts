@@ -41,7 +41,7 @@ export const below = (value: unknown): Comparison => new Comparison((column) => 
 /** A condition: the column is anything but the value, also NULL. `not(null)`: it has a value. */
 export function not(value: unknown): Comparison {
   return new Comparison((column) =>
-    value === null ? sql`${column} IS NOT NULL` : sql`(NOT ${equals(column, value)} OR ${column} IS NULL)`,
+    value === null ? sql`${column} IS NOT NULL` : sql`(NOT (${equals(column, value)}) OR ${column} IS NULL)`,
   )
 }
 
