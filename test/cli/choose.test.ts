@@ -29,7 +29,7 @@ test('every page that is named exists, with its section, and every example', () 
     for (const { page, example } of decide(choice).schemes) {
       if (example !== undefined) expect(existsSync(`${example}/main.ts`), example).toBe(true)
       const [path = '', anchor] = page.split('#')
-      const text = readFileSync(`docs/${path}`, 'utf8')
+      const text = readFileSync(path, 'utf8')
       const anchors = [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
         title.toLowerCase().replaceAll(' ', '-'),
       )

@@ -48,7 +48,8 @@ export function decide(choice: Choice): Decided {
 
 function schemeOf({ scheme, why, page, example }: Answer): Scheme | undefined {
   if (scheme === undefined || why === undefined || page === undefined) return undefined
-  return { scheme, why, page, ...(example !== undefined && { example: `examples/${example}` }) }
+  // As the example, from where the package is.
+  return { scheme, why, page: `docs/${page}`, ...(example !== undefined && { example: `examples/${example}` }) }
 }
 
 function whatRedisLacks(choice: Choice): readonly string[] {

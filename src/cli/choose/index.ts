@@ -72,7 +72,7 @@ function textOf({ schemes, beware, snippet }: Decided): string {
   const lines = [
     ...schemes.map(({ scheme, why, page, example }) => {
       const shown = example === undefined ? '' : `\n  Example: ${example}`
-      return `Use ${scheme}:\n  ${why} (docs/${page}).${shown}\n`
+      return `Use ${scheme}:\n  ${why} (${page}).${shown}\n`
     }),
     ...beware.map((text) => `Mind: ${text}\n`),
     ...(snippet === undefined ? [] : ['', snippet, 'Then prove it: docs/guides/prove.md\n']),
