@@ -11,11 +11,17 @@ export type Answer =
   /** The broker may or may not have it. */
   | { readonly kind: 'lost' }
 
+export interface ConfirmedSendingOptions {
+  readonly clock: Clock
+  readonly timeoutMs: number
+  /** The error for an answer that has not come in time. */
+  silence(what: string): Error
+}
+
 /** One confirm channel. It is unusable after the first message whose confirmation did not arrive. */
 export class ConfirmedSending {
   readonly #channel: AmqpConfirmChannel
-  readonly #clock: Clock
-  readonly #timeoutMs: number
+  readonly #options: ConfirmedSendingOptions
   /** How many were returned because no queue wants them. The broker returns them before it confirms them. */
   readonly #returned = new Map<string, number>()
   readonly #closed = Promise.withResolvers<Answer>()
@@ -23,11 +29,10 @@ export class ConfirmedSending {
   reason: unknown
   hasEnded = false
 
-  constructor({ connection, channel }: Opened<AmqpConfirmChannel>, clock: Clock, timeoutMs: number) {
+  constructor({ connection, channel }: Opened<AmqpConfirmChannel>, options: ConfirmedSendingOptions) {
     this.#channel = channel
     this.#frameBytes = largestFrame(connection)
-    this.#clock = clock
-    this.#timeoutMs = timeoutMs
+    this.#options = options
     channel.on('error', (error) => {
       this.reason = error
     })
@@ -44,9 +49,10 @@ export class ConfirmedSending {
   async send(wire: WireMessage): Promise<Answer> {
     if (wire.headerFrameBytes > this.#frameBytes) return { kind: 'refused', error: tooLarge(wire, this.#frameBytes) }
     const answering = Promise.race([this.#confirmation(wire), this.#closed.promise])
-    const answer = await inTime(answering, { clock: this.#clock, withinMs: this.#timeoutMs })
+    const { clock, timeoutMs, silence } = this.#options
+    const answer = await inTime(answering, { clock, withinMs: timeoutMs })
     if (answer !== undefined) return answer
-    this.reason ??= new Error(`no confirmation within ${this.#timeoutMs} ms`)
+    this.reason ??= silence('confirmation')
     void this.close()
     return { kind: 'lost' }
   }
@@ -55,7 +61,7 @@ export class ConfirmedSending {
     if (this.hasEnded) return
     this.hasEnded = true
     const closing = (async () => this.#channel.close())().catch(() => {})
-    await inTime(closing, { clock: this.#clock, withinMs: 3_000 })
+    await inTime(closing, { clock: this.#options.clock, withinMs: 3_000 })
     // Confirmations still missing at this point will never arrive.
     this.reason ??= new Error('the transport was closed')
     this.#closed.resolve({ kind: 'lost' })

@@ -10,6 +10,8 @@ export interface Link {
   open<C>(create: (connection: AmqpConnection) => PromiseLike<C>): Promise<Opened<C>>
   /** The client's error about the current or the last connection. */
   whyLost(): unknown
+  /** Why the broker takes nothing from the current connection, as long as it does not. */
+  whyBlocked(): string | undefined
   /** The version of the RabbitMQ of the last connection, if the client passes it on. */
   version(): string | undefined
   close(): Promise<void>
@@ -32,6 +34,7 @@ const farewellMs = 3_000
 export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
   let current: Promise<AmqpConnection> | undefined
   let lostBy: unknown
+  let blockedBy: string | undefined
   let version: string | undefined
 
   const openNew = async (): Promise<AmqpConnection> => {
@@ -44,7 +47,15 @@ export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
     }
     // A close follows the error. Without this listener, the error would end the process.
     lostBy = undefined
+    blockedBy = undefined
     version = versionOf(connection)
+    // It keeps silent about everything else until then, so this is all that can be said.
+    connection.on('blocked', (reason) => {
+      blockedBy = String(reason)
+    })
+    connection.on('unblocked', () => {
+      blockedBy = undefined
+    })
     connection.on('error', (error) => {
       lostBy = error
     })
@@ -81,6 +92,7 @@ export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
       }
     },
     whyLost: () => lostBy,
+    whyBlocked: () => blockedBy,
     version: () => version,
     async close() {
       const opened = current

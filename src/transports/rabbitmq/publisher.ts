@@ -31,9 +31,16 @@ const preconditionFailed = 406
 export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: PublisherOptions): Publisher {
   let current: Promise<ConfirmedSending> | undefined
 
+  /** A broker that is short of memory or disk answers nothing on a connection that publishes. It has said so before. */
+  const silence = (what: string): Error => {
+    const why = link.whyBlocked()
+    const said = why === undefined ? '' : `: the broker takes nothing from publishers now, and says "${why}"`
+    return new Error(`no ${what} within ${confirmTimeoutMs} ms${said}`)
+  }
+
   const begin = async (): Promise<ConfirmedSending> => {
     const opened = await link.open((connection) => connection.createConfirmChannel())
-    const sending = new ConfirmedSending(opened, clock, confirmTimeoutMs)
+    const sending = new ConfirmedSending(opened, { clock, timeoutMs: confirmTimeoutMs, silence })
     try {
       await prepare(opened.channel)
       return sending
@@ -49,7 +56,7 @@ export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: 
       const sending = await inTime(beginning, { clock, withinMs: confirmTimeoutMs })
       if (sending !== undefined) return sending
       void beginning.then((late) => late.close()).catch(() => {})
-      throw new Error(`no answer within ${confirmTimeoutMs} ms`)
+      throw silence('answer')
     } catch (error) {
       throw brokerError(error, `Publishing to ${rules.publishTo?.exchange || rules.queue} cannot begin`)
     }

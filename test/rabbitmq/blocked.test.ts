@@ -35,6 +35,15 @@ function open(url: string, options: Partial<RabbitmqTransportOptions> = {}) {
   }
 }
 
+describe.skipIf(!rabbitmq.available)('a broker that takes nothing more', () => {
+  test('says why, and so does publishing: at the first message, and while it cannot begin anew', async () => {
+    const { transport } = open(server.url, { confirmTimeoutMs: 3_000 })
+    const failure = { code: 'BROKER_UNREACHABLE', message: expect.stringContaining('low on memory') }
+    await expect(transport.publish([outgoing('m1')])).rejects.toMatchObject(failure)
+    await expect(transport.publish([outgoing('m1')])).rejects.toMatchObject(failure)
+  })
+})
+
 describe.skipIf(!rabbitmq.available)('no socket keeps the process alive', () => {
   test('when a broker that takes nothing more is left', async () => {
     const { transport, sockets } = open(server.url, { confirmTimeoutMs: 1_000 })
