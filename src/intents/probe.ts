@@ -21,11 +21,12 @@ export async function askProvider(
   { intent, idempotencyKey, trace }: ReadIntent,
 ): Promise<Answered> {
   const what = `The probe of the effect ${effect.name} for ${intent.key}`
-  const { outcome } = await callWithin(clock, { what, timeoutMs: effect.timeoutMs }, (signal) =>
-    effect.probe?.(intent, { idempotencyKey, trace, signal }),
+  // Read in there as well: an answer may throw when it is looked at, and that says as little as a probe that throws.
+  const { outcome } = await callWithin(clock, { what, timeoutMs: effect.timeoutMs }, async (signal) =>
+    answerIn(what, await effect.probe?.(intent, { idempotencyKey, trace, signal })),
   )
   const at = clock.now()
-  const answer = outcome.kind === 'returned' ? answerIn(outcome.value) : undefined
+  const answer = outcome.kind === 'returned' ? (outcome.value as ProbeAnswer) : undefined
   if (answer?.status === 'happened') {
     const note = new Error('The provider says that it happened.')
     return { verdict: { kind: 'happened', result: answer.result }, errors: addErrorNote(history, note, at) }
@@ -34,21 +35,18 @@ export async function askProvider(
   const error = denied
     ? new Error('The provider says that it did not happen.')
     : new Error('The provider cannot say whether it happened.', {
-        cause: outcome.kind === 'threw' ? outcome.error : wrongAnswer(what, outcome.value),
+        cause: outcome.kind === 'threw' ? outcome.error : undefined,
       })
   const errors = addQuestion(history, denied ? 'denied' : 'unclear', error, at)
   return { verdict: afterQuestion(effect, attempts, askedIn(errors), error), errors }
 }
 
-function answerIn(value: unknown): ProbeAnswer | undefined {
-  const status = typeof value === 'object' && value !== null && 'status' in value ? value.status : undefined
-  const isKnown = status === 'happened' || status === 'did-not-happen' || status === 'unknown'
-  return isKnown ? (value as ProbeAnswer) : undefined
-}
-
-function wrongAnswer(what: string, value: unknown): JustonceError | undefined {
-  if (answerIn(value) !== undefined) return undefined
-  return new JustonceError('OPTION_INVALID', {
+/** Throws if it is no answer. */
+function answerIn(what: string, value: unknown): ProbeAnswer {
+  const { status, result } = (value ?? {}) as { readonly status?: unknown; readonly result?: unknown }
+  if (status === 'happened') return { status, result }
+  if (status === 'did-not-happen' || status === 'unknown') return { status }
+  throw new JustonceError('OPTION_INVALID', {
     message: `${what} answered ${whatWasGiven(value)}, not { status: 'happened' | 'did-not-happen' | 'unknown' }.`,
   })
 }

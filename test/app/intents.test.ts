@@ -442,3 +442,22 @@ test('an attempt whose beginning got no answer counts as begun: another process 
   expect(calls).toEqual([])
   expect(await intents()).toMatchObject([{ state: 'unknown', needsPerson: true, attempts: 1 }])
 })
+
+test('a probe whose answer throws when it is read cannot say: it is asked again, and then a person', async () => {
+  const { handle, clock, calls, intents, eventsOf } = openIntending({
+    settleMs: 1_000,
+    run: () => {
+      throw new Error('socket hang up')
+    },
+    probe: () => ({
+      get status(): 'happened' {
+        throw new Error('the answer was cut off')
+      },
+    }),
+  })
+  await handle(note('m1'))
+  await clock.advance(3_600_000)
+  expect(calls).toHaveLength(1)
+  expect(await intents()).toMatchObject([{ state: 'unknown', needsPerson: true }])
+  expect(eventsOf('loop-failed')).toEqual([])
+})
