@@ -1,11 +1,12 @@
-import type { BehindOptions, ParkedFilter, ParkedTicket, Parking } from '../../contracts/index.ts'
-import { conditionOf, listSql, tallySql } from '../sql/parked-letters.ts'
+import type { BehindOptions, ParkedTicket, Parking } from '../../contracts/index.ts'
+import { listSql, tallySql } from '../sql/parked-letters.ts'
 import { parkedColumns, tallyIn } from '../sql/rows.ts'
 import { withinBytes } from '../sql/within-bytes.ts'
 import { nameOf } from './claim.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import { dialect, place } from './dialect.ts'
 import { type Cell, integer, numberIn, textIn } from './literals-and-cells.ts'
+import { lockMatching } from './lock-matching.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import { lockScopes } from './order-scopes.ts'
 import {
@@ -144,26 +145,14 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
     },
     async edit(tx, filter, edit, limit) {
       const runner = transactions.runner(tx)
-      const { rows } = await runner.run(
-        `SELECT sequence, handler, \`key\` FROM ${parked} ${indexFor(filter)} WHERE ${conditionOf(dialect, filter, place)}
-         ORDER BY sequence LIMIT ${integer(limit)} FOR UPDATE SKIP LOCKED`,
-      )
-      const sequences = rows.map(([sequence]) => textIn(sequence))
+      const rows = await lockMatching(runner, parked, filter, limit)
+      const sequences = rows.map(({ sequence }) => sequence)
       // Messages are long, and one statement must fit into a packet.
       for (const group of edit.kind === 'replace' ? sequences.map((sequence) => [sequence]) : inGroups(sequences))
         await runner.run(editSql(parked, edit, group))
-      return rows.map(([, handler, key]) => ({ handler: textIn(handler), key: textIn(key) }))
+      return rows.map(({ handler, key }) => ({ handler, key }))
     },
   }
-}
-
-/**
- * If no narrow index applies, the primary key: only there does InnoDB skip rows that others hold or that do not match. One message is
- * found by its id, whatever the planner thinks of sorting: who cancels one must not read all that wait.
- */
-function indexFor({ redrive, keys, messageId }: ParkedFilter): string {
-  if (messageId !== undefined) return 'FORCE INDEX (parked_steps)'
-  return redrive === undefined && keys === undefined ? 'FORCE INDEX (PRIMARY)' : ''
 }
 
 function sequencesIn({ rows }: { readonly rows: readonly (readonly Cell[])[] }): number[] {
