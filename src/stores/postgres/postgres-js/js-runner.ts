@@ -99,6 +99,8 @@ export function lastOf(result: RawResult | readonly RawResult[]): RawResult | un
 }
 
 export function answerIn(result: RawResult): Answer {
-  const rows = Array.from(result, (row) => row.map((cell) => (cell === null ? null : cell.toString('utf8'))))
+  const rows: Cell[][] = []
+  // postgres.js counts on from the rows of a query that failed on the same connection. forEach skips the places that it left empty.
+  result.forEach((row) => void rows.push(row.map((cell) => (cell === null ? null : cell.toString('utf8')))))
   return { rows, count: result.count ?? 0 }
 }
