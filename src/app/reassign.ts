@@ -1,5 +1,7 @@
 import type { IncomingMessage, RecordKey, Store } from '../contracts/index.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
+import { waitsFor, wasGivenUp } from '../engine/retries/parked-rows.ts'
+import { isJustonceError } from '../errors/index.ts'
 import type { DeadLetter, WhoAndWhy } from '../operations/index.ts'
 import type { App } from './types.ts'
 
@@ -16,8 +18,9 @@ export interface Reassigned {
 export type Reassignable = Pick<App<Store, object>, 'store' | 'operations' | 'deliver'>
 
 /**
- * Hands dead letters to the shard that they belong to by now. A message is handled there first, by all handlers, with its own id and the
- * body as it was sent, and discarded where it was after that: if this ends in between, it is a duplicate the next time.
+ * Hands dead letters, and what waits behind them in the order of a key, to the shard that they belong to by now. A message is handled
+ * there first, by all handlers, with its own id and the body as it was sent, and discarded where it was after that: if this ends in
+ * between, it is a duplicate the next time.
  */
 export async function reassign(
   apps: Readonly<Record<string, Reassignable>>,
@@ -26,45 +29,70 @@ export async function reassign(
 ): Promise<Reassigned> {
   const counts = { moved: 0, redriven: 0, left: 0 }
   for (const [here, app] of Object.entries(apps)) {
-    for await (const letter of lettersWithoutShard(app)) {
-      const message = await messageOf(app, letter)
+    const moved: Parked[] = []
+    // The letters go last: as long as they are there, nothing behind them gets its turn in the wrong shard.
+    for await (const each of withoutShard(app)) {
+      const message = await messageOf(app, each)
       if (message === undefined) continue
       const shard = shardOf(message)
       if (shard === undefined) counts.left++
-      else if (shard === here) {
-        await app.operations.letters.redrive(keyOf(letter), whoAndWhy)
-        counts.redriven++
-      } else {
+      else if (shard !== here) {
         await apps[shard]?.deliver(message)
-        await discard(app, letter, whoAndWhy)
+        moved.push(each)
         counts.moved++
+      } else if (!each.isBehind) {
+        await unlessGone(app.operations.letters.redrive(keyOf(each), whoAndWhy))
+        counts.redriven++
       }
     }
+    for (const each of moved.toReversed()) await discard(app, each, whoAndWhy)
   }
   return counts
 }
 
-async function* lettersWithoutShard({ operations }: Reassignable): AsyncGenerator<DeadLetter> {
+/** A dead letter, or a message that waits for an earlier one of its key. */
+type Parked = Pick<DeadLetter, 'handler' | 'key' | 'messageId' | 'source'> & { readonly isBehind: boolean }
+
+function parked({ handler, key, messageId, source }: Omit<Parked, 'isBehind'>, isBehind: boolean): Parked {
+  return { handler, key, messageId, source, isBehind }
+}
+
+/** First the letters and then what is behind them, each in the order in which they were parked: that of their keys. */
+async function* withoutShard({ operations, store }: Reassignable): AsyncGenerator<Parked> {
   for (let after: number | undefined; ; ) {
     const page = await operations.letters.list({ reason: 'SHARD_UNKNOWN' }, { after })
+    if (page.length === 0) break
+    for (const letter of page) if (letter.redrive === undefined) yield parked(letter, false)
+    after = page.at(-1)?.sequence
+  }
+  for (let after: number | undefined; ; ) {
+    const page = await store.parking.list({ state: 'waiting', reason: waitsFor.message }, { after, limit: 100 })
     if (page.length === 0) return
-    yield* page.filter(({ redrive }) => redrive === undefined)
+    for (const row of page) if (wasGivenUp(row)) yield parked(row, true)
     after = page.at(-1)?.sequence
   }
 }
 
 /** As it was sent: a body that is encoded again could differ from that of a copy. `undefined` if somebody else was faster. */
-async function messageOf({ store }: Reassignable, letter: DeadLetter): Promise<IncomingMessage | undefined> {
-  const [row] = await store.parking.list({ keys: [keyOf(letter)] })
+async function messageOf({ store }: Reassignable, parked: Parked): Promise<IncomingMessage | undefined> {
+  const [row] = await store.parking.list({ keys: [keyOf(parked)] })
   return row === undefined ? undefined : unpackLetter(row.message)
 }
 
-/** The later handlers of the message wait behind the letter: they go first, or they would get their turn here. */
-async function discard({ operations }: Reassignable, letter: DeadLetter, whoAndWhy: WhoAndWhy): Promise<void> {
-  const { messageId, source } = letter
-  const waiting = await operations.retries.list({ messageId, source, reason: 'WAITS_FOR_EARLIER_HANDLER' })
-  if (waiting.length > 0) await operations.retries.discard(waiting.map(keyOf), whoAndWhy)
-  await operations.letters.discard(keyOf(letter), whoAndWhy)
+/** The later handlers of the message wait behind it: they go first, or they would get their turn here. */
+async function discard({ operations }: Reassignable, parked: Parked, whoAndWhy: WhoAndWhy): Promise<void> {
+  const { messageId, source, isBehind } = parked
+  const later = await operations.retries.list({ messageId, source, reason: waitsFor.handler })
+  const waiting = [...later.map(keyOf), ...(isBehind ? [keyOf(parked)] : [])]
+  if (waiting.length > 0) await operations.retries.discard(waiting, whoAndWhy)
+  if (!isBehind) await unlessGone(operations.letters.discard(keyOf(parked), whoAndWhy))
+}
+
+/** Somebody who does the same at the same time may have been faster. */
+async function unlessGone(done: Promise<unknown>): Promise<void> {
+  await done.catch((error: unknown) => {
+    if (!isJustonceError(error, 'LETTERS_NONE_FOUND') && !isJustonceError(error, 'REDRIVE_RUNNING')) throw error
+  })
 }
 
 function keyOf({ handler, key }: RecordKey): RecordKey {

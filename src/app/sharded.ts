@@ -43,8 +43,8 @@ export interface Sharded<Shard extends string, A> {
   /** What operators ask and do, on all shards at once: each answers for itself, also if another one is down. */
   readonly operations: ShardedOperations<Shard>
   /**
-   * Hands dead letters with the reason `SHARD_UNKNOWN` to the shard that `shardOf` names by now: they are handled there, under their own
-   * ids, and discarded where they were. Those that belong where they are are redriven. It can be called again after whatever happened.
+   * Hands dead letters with the reason `SHARD_UNKNOWN`, and what waits behind them in the order of a key, to the shard that `shardOf`
+   * names by now: they are handled there, under their own ids, and discarded where they were. Those that belong where they are are redriven. It can be called again after whatever happened.
    */
   reassign(whoAndWhy: WhoAndWhy): Promise<Reassigned>
 }

@@ -14,7 +14,7 @@ afterEach(async () => {
 })
 
 /** Its first deploy knows no tenant, and its handlers fail as long as a test wants. */
-async function open() {
+async function open({ isOrdered = false } = {}) {
   const world = await openShards(server.url)
   const deploy = { knowsTenants: false, fails: false }
   const broker = memoryTransport()
@@ -25,7 +25,8 @@ async function open() {
     unknown: 'eu',
     app({ shard, store, from }) {
       const app = justonce({ name: `orders-${shard}`, store, from, pollMs: 20, log: false })
-      app.on('order.paid', 'pay', async ({ id }, { tx }) => {
+      const ordered = isOrdered && { ordered: { by: 'key' } as const }
+      app.on('order.paid', { name: 'pay', ...ordered }, async ({ id }, { tx }) => {
         await tx.query('INSERT INTO effects VALUES ($1, $2)', [id, shard])
         if (deploy.fails) throw new PermanentError('not today')
       })
@@ -98,11 +99,34 @@ describe.skipIf(!server.available)('dead letters of several databases', () => {
     broker.send(all)
     await broker.idle()
     deploy.knowsTenants = true
-    await Promise.allSettled([app.reassign(signed), app.reassign(signed)])
+    await Promise.all([app.reassign(signed), app.reassign(signed)])
     await app.reassign(signed)
     const repaired = { eu: both('eu-001'), us: both('us-001', 'us-002'), asia: both('asia-001') }
     await expect.poll(() => effectsOf(world)).toEqual(repaired)
     expect(await app.reassign(signed)).toEqual({ moved: 0, redriven: 0, left: 1 })
+  })
+
+  test('reassign() hands over what waits behind a message of its key, in its order', async () => {
+    const { world, broker, deploy, app } = await open({ isOrdered: true })
+    const ofKey = (shard: string, ...places: number[]) => places.map((place) => ({ ...order(shard, place), key: 'k' }))
+    const chain = [...ofKey('us', 1, 2), ...ofKey('mars', 3), ...ofKey('us', 4), ...ofKey('eu', 5)]
+    broker.send(chain)
+    await broker.idle()
+    deploy.knowsTenants = true
+    expect(await app.reassign(signed)).toEqual({ moved: 3, redriven: 0, left: 1 })
+    const ours = ['us-001', 'us-002', 'us-004']
+    const { rows } = await world.direct.us.query('SELECT message FROM effects ORDER BY ctid')
+    expect(rows.map(({ message }) => message).filter((message) => ours.includes(message))).toEqual(ours)
+    const { letters, retries } = app.apps.eu.operations
+    const dead = async () => (await letters.list({ handler: 'pay' })).map(({ messageId }) => messageId)
+    await expect.poll(dead).toEqual(['mars-003'])
+    // What belongs where it is goes on waiting for its turn.
+    expect((await retries.list({ handler: 'pay' })).map(({ messageId }) => messageId)).toEqual(['eu-005'])
+    await letters.discard({ handler: 'pay' }, signed)
+    await expect.poll(() => world.effects('eu')).toContain('eu-005')
+    broker.send(chain.filter(({ id }) => ours.includes(id)))
+    await broker.idle()
+    expect((await world.effects('us')).filter((message) => ours.includes(message))).toEqual(ours)
   })
 
   test('a message that fails where it belongs is a dead letter there, and no longer where it was', async () => {
