@@ -43,9 +43,13 @@ export function counted(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`
 }
 
-/** A value as somebody would edit it. */
+/** Characters that turn the order of what follows them. */
+const turning = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/** A value as somebody would edit it: what is read is what is there, and it is the same value. */
 export function jsonText(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value, undefined, 2) ?? '')
+  const text = typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value, undefined, 2) ?? '')
+  return text.replaceAll(turning, (found) => `\\u${found.charCodeAt(0).toString(16)}`)
 }
 
 export function size(bytes: number): string {
@@ -55,5 +59,5 @@ export function size(bytes: number): string {
 
 /** Characters that turn the order of what follows them are shown as such: what is read must be what is there. */
 export function inOrder(text: string): string {
-  return text.replaceAll(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '�')
+  return text.replaceAll(turning, '�')
 }

@@ -1,7 +1,7 @@
 import type { MessageFilter } from '../../operations/index.ts'
 import { fieldsOf, pageOf, placeIn } from '../input.ts'
 import type { Route } from '../route.ts'
-import { withoutResult } from './monitoring.ts'
+import { shownSubject } from './monitoring.ts'
 
 const texts = ['id', 'key', 'businessId', 'type', 'handler', 'state', 'errorText']
 
@@ -32,7 +32,7 @@ export const messageRoutes: readonly Route[] = [
       const story = await operations.messages.story(query.get('id') ?? '')
       if (story === undefined) return undefined
       const mayBodies = access.may.includes('bodies')
-      const actions = story.actions.map((each) => ({ ...each, subject: withoutResult(each.subject, mayBodies) }))
+      const actions = story.actions.map((each) => ({ ...each, subject: shownSubject(each.subject, mayBodies) }))
       return shown.story({ ...story, actions })
     },
   },

@@ -81,14 +81,22 @@ export const monitoringRoutes: readonly Route[] = [
     needs: 'read',
     async run({ operations, query, access }) {
       const actions = await operations.audit(numberFrom(query, 'limit') ?? 100)
-      return actions.map((each) => ({ ...each, subject: withoutResult(each.subject, access.may.includes('bodies')) }))
+      return actions.map((each) => ({ ...each, subject: shownSubject(each.subject, access.may.includes('bodies')) }))
     },
   },
 ]
 
+/** Discarding a million letters is a thousand actions with a thousand names each, and a page asks for its actions again and again. */
+const mostNamed = 20
+
 /** The result that a person gave for an intent is content, like a body. */
-export function withoutResult(subject: unknown, mayBodies: boolean): unknown {
-  if (mayBodies || typeof subject !== 'object' || subject === null || !('result' in subject)) return subject
-  const { result: _, ...rest } = subject
-  return rest
+export function shownSubject(subject: unknown, mayBodies: boolean): unknown {
+  if (typeof subject !== 'object' || subject === null) return subject
+  const shown = Object.entries(subject).filter(([name]) => mayBodies || name !== 'result')
+  return Object.fromEntries(shown.map(([name, value]) => [name, Array.isArray(value) ? shortened(value) : value]))
+}
+
+function shortened(list: readonly unknown[]): readonly unknown[] {
+  if (list.length <= mostNamed) return list
+  return [...list.slice(0, mostNamed), `and ${list.length - mostNamed} more`]
 }

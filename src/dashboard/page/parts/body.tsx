@@ -1,5 +1,5 @@
 import { diffLines } from '../diff.ts'
-import { jsonText } from '../format.ts'
+import { inOrder, jsonText } from '../format.ts'
 import type { ShownBody } from '../wire.ts'
 
 /** A body as text. Nothing in it is ever more than text. */
@@ -45,8 +45,8 @@ export function HeaderList({ headers }: { readonly headers: Readonly<Record<stri
     <dl class="headers">
       {entries.map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
+          <dt>{inOrder(name)}</dt>
+          <dd>{inOrder(value)}</dd>
         </div>
       ))}
     </dl>

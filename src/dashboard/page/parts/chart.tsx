@@ -85,7 +85,7 @@ function optionsOf(element: HTMLElement, { series, shown, times }: Drawn): uPlot
   return {
     width: element.clientWidth,
     height,
-    padding: [8, 8, 0, 0],
+    padding: [8, 18, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { size: 6 } },
     scales: { y: { range: (_, __, most) => [0, Math.max(most * 1.1, 0.1)] } },

@@ -1,3 +1,4 @@
+import { inOrder } from '../format.ts'
 import { Code, Time, Trouble } from '../parts/small.tsx'
 import { Table } from '../parts/table.tsx'
 import { useAsked } from '../use-asked.ts'
@@ -21,7 +22,7 @@ export function AuditPage() {
           { title: 'when', cell: ({ at }) => <Time at={at} /> },
           { title: 'action', cell: ({ action }) => <strong>{action}</strong> },
           { title: 'by', cell: ({ by }) => <Code text={by} /> },
-          { title: 'why', cell: ({ why }) => why },
+          { title: 'why', cell: ({ why }) => inOrder(why) },
           {
             title: 'what',
             isWide: true,
