@@ -31,6 +31,8 @@ export interface Lag {
 }
 
 const troubleForMs = 60_000
+/** Notices of brokers from which nothing arrives until they are there again. */
+const isAway: ReadonlySet<string> = new Set(['BROKER_UNREACHABLE', 'BROKER_REFUSED'])
 /** A heartbeat is small. */
 const longestTrouble = 500
 /**
@@ -60,13 +62,16 @@ export class HealthWatch {
   heard(event: JustonceEvent): void {
     if (event.kind === 'store-down') this.#sees('down', event.error)
     if (event.kind === 'store-up') this.#sees('up')
-    if (event.kind === 'transport-notice') this.#trouble(event.transport, event.message)
+    if (event.kind === 'transport-notice') {
+      this.#trouble(event.transport, event.message)
+      if (isAway.has(event.code)) this.#fails(event.transport, event.message)
+    }
     if (event.kind !== 'loop-failed') return
     for (const name of this.#troubles.keys())
       if (event.loop === `intake of ${name}`) {
         const message = event.error instanceof Error ? event.error.message : anyText(event.error)
         this.#trouble(name, anyText(event.error))
-        this.#failures.set(name, { at: this.#clock.now(), message })
+        this.#fails(name, message)
       }
   }
 
@@ -105,6 +110,10 @@ export class HealthWatch {
     const recent = (trouble: Trouble | undefined) =>
       trouble !== undefined && trouble.at.getTime() >= oldest ? { trouble } : {}
     return Object.fromEntries([...this.#troubles].map(([name, trouble]) => [name, recent(trouble)]))
+  }
+
+  #fails(name: string, message: string): void {
+    if (this.#troubles.has(name)) this.#failures.set(name, { at: this.#clock.now(), message })
   }
 
   async #within(ms: number): Promise<Lag> {

@@ -2,7 +2,7 @@ export interface MetricDefinition {
   readonly type: 'counter' | 'gauge'
   readonly help: string
   readonly labels: readonly string[]
-  /** What stands for values that have no label of their own, and are `other`. Default: their sum. */
+  /** What stands for several values with the same labels, such as those that are `other`. Default: their sum. */
   readonly others?: 'sum' | 'largest'
 }
 
@@ -108,7 +108,7 @@ export const storeMetrics = {
     help: 'Processes in which the handler fails on everything.',
     labels: ['handler'],
   },
-  justonce_alerts_firing: { type: 'gauge', help: '1 for each alert that fires.', labels: ['rule'] },
+  justonce_alerts_firing: { type: 'gauge', help: '1 for each alert that fires.', others: 'largest', labels: ['rule'] },
   justonce_records: { type: 'gauge', help: 'Records, about: what the database knows without counting.', labels: [] },
   justonce_records_size_bytes: { type: 'gauge', help: 'Bytes of the records and their indexes, about.', labels: [] },
   justonce_horizon_seconds: { type: 'gauge', help: 'How far back the records can prove.', labels: [] },

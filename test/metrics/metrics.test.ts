@@ -110,3 +110,9 @@ test('every alert of Prometheus and every condition of alerts leads to a section
   expect(asked.length).toBeGreaterThan(10)
   for (const anchor of asked) expect(anchors).toContain(anchor)
 })
+
+test('an alert that fires in two apps is 1, as it is in one', () => {
+  const set = new MetricSet(storeMetrics)
+  for (const _ of ['shop', 'bank']) set.add('justonce_alerts_firing', 1, 'dead-letters')
+  expect(set.text()).toContain('justonce_alerts_firing{rule="dead-letters"} 1\n')
+})

@@ -16,7 +16,9 @@ export interface Finding {
 /** What running processes could not read from in the last minute: each thing once, whoever says it. */
 export function troubleFindings(processes: readonly ProcessView[]): Finding[] {
   const said = new Set(
-    processes.flatMap(({ trouble = [] }) => trouble.map(({ name, message }) => `${name}: ${message}`)),
+    processes.flatMap(({ trouble = [] }) =>
+      trouble.map(({ name, message }) => `${name} could not be read in the last minute: ${message}`),
+    ),
   )
   return [...said].map((found) => ({
     level: 'problem',
