@@ -69,7 +69,12 @@ export function decideOptions(options: DashboardOptions): Decided {
   const names = hosts && new Set(hosts.map((host) => host.toLowerCase()))
   // A global RegExp remembers where it stopped, and would mask every second header.
   const stateless = new RegExp(secretHeaders.source, secretHeaders.flags.replace(/[gy]/g, ''))
-  return { token, access, redact, secretHeaders: stateless, path: path.replace(/\/+$/, ''), hosts: names }
+  return { token, access, redact, secretHeaders: stateless, path: asRequested(path).replace(/\/+$/, ''), hosts: names }
+}
+
+/** As addresses of requests have it: `/größe` is `/gr%C3%B6%C3%9Fe` there. */
+function asRequested(path: string): string {
+  return path === '' ? path : new URL(`http://localhost${path}`).pathname
 }
 
 function checkToken(token: string): void {

@@ -267,6 +267,12 @@ test('under a path of another server it answers there and nowhere else', async (
   expect(await Promise.all(['/', '/api/session', '/justoncex/api/session'].map(status))).toEqual([404, 404, 404])
 })
 
+test('its path may have characters that addresses encode', async () => {
+  const { handle } = await openDashboard({ path: '/größe und mehr' })
+  const { status } = await handle(new Request('http://localhost/größe und mehr/api/session'))
+  expect(status).toBe(200)
+})
+
 test('the name of access goes into the audit, whatever the page says', async () => {
   const { post, app } = await openDashboard()
   await post('api/letters/discard', { selection: { handler: 'invoice', key: 'o1' }, by: 'eve', why: 'test' })
