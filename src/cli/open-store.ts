@@ -15,7 +15,7 @@ export const storeOptions = {
   config: {
     kind: 'text',
     value: 'file',
-    text: 'exports the app, the store, or what sharded() has returned. Default, without $JUSTONCE_STORE: justonce.config.ts (.mts, .js, .mjs) in the current folder',
+    text: 'exports the app, the store, or what sharded() has returned. Default, without $JUSTONCE_STORE: justonce.config.ts (.mts, .cts, .js, .mjs, .cjs) in the current folder',
   },
   shard: {
     kind: 'text',
@@ -41,7 +41,7 @@ export interface Opened {
   close(): Promise<void>
 }
 
-const configs = ['ts', 'mts', 'js', 'mjs'].map((ending) => `justonce.config.${ending}`)
+const configs = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map((ending) => `justonce.config.${ending}`)
 
 /** One, or one for each shard. */
 export async function openStores(

@@ -52,6 +52,16 @@ test('what would not be heeded is refused: another prefix than that of the confi
   expect([code, err]).toEqual([2, expect.stringContaining('says them itself')])
 })
 
+test('the config of a folder may be a CommonJS file', async () => {
+  const made = folder()
+  const store = fileURLToPath(new URL('../../src/stores/sqlite/index.ts', import.meta.url))
+  writeFileSync(
+    made.file('justonce.config.cjs'),
+    `const { sqliteStore } = require(${JSON.stringify(store)})\nmodule.exports = sqliteStore({ path: ${JSON.stringify(made.file('app.db'))} })\n`,
+  )
+  expect((await runJustonce(['migrate'], {}, made.file(''))).code).toBe(0)
+})
+
 test('JUSTONCE_STORE comes before the config of the folder, and after what is given', async () => {
   const made = folder()
   const [ours, owners] = [made.file('app.db'), made.file('owner.db')]
