@@ -5,11 +5,12 @@ import type { Store } from '../../src/contracts/index.ts'
 import type { Table } from '../../src/patterns/index.ts'
 import { mysqlStore } from '../../src/stores/mysql/index.ts'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
-import { sqliteStore } from '../../src/stores/sqlite/index.ts'
+import { type SqliteStore, sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { newDatabase } from '../mysql/mysql-context.ts'
 import { newSchema } from '../postgres/pg-context.ts'
 import { askMysql, mysqlDatabaseUrl } from '../servers/mysql-databases.ts'
 import { requireServer } from '../servers/require.ts'
+import { BetterSqlite3, type TestDatabase } from '../sqlite/open-sqlite.ts'
 
 /** A database with the tables that the tests use. */
 export interface Place {
@@ -33,7 +34,8 @@ const server = await requireServer('postgres')
 export const places: Readonly<
   Record<string, { readonly isHere: boolean; open(options?: Partial<ClientOptions>): Promise<Place> }>
 > = {
-  'node:sqlite': { isHere: true, open: openSqlite },
+  'node:sqlite': { isHere: true, open: () => openSqlite() },
+  'better-sqlite3': { isHere: true, open: () => openSqlite((path) => new BetterSqlite3(path)) },
   pg: { isHere: server.available, open: openPg },
   'postgres.js': { isHere: server.available, open: openPostgresJs },
   mysql2: { isHere: mariadb.available, open: openMysql },
@@ -54,8 +56,9 @@ function tables(prefix: string): readonly string[] {
   ]
 }
 
-async function openSqlite(): Promise<Place> {
-  const store = sqliteStore({ path: ':memory:' })
+async function openSqlite(open?: (path: string) => TestDatabase): Promise<Place> {
+  const path = ':memory:'
+  const store: SqliteStore<TestDatabase> = open === undefined ? sqliteStore({ path }) : sqliteStore({ path, open })
   await store.schema.install()
   // SQLite has no decimals: money is whole numbers there.
   const sql = tables('').map((each) => each.replace(/decimal\(\d+, \d+\)/g, 'integer'))
@@ -64,7 +67,7 @@ async function openSqlite(): Promise<Place> {
     store: store as Store<unknown>,
     table: (name) => name,
     dialect: 'sqlite',
-    exec: (sql) => store.transaction(async (tx) => tx.exec(sql.replaceAll('{}', ''))),
+    exec: (sql) => store.transaction(async (tx) => void tx.exec(sql.replaceAll('{}', ''))),
     close: () => store.close(),
   }
 }
