@@ -2,7 +2,13 @@ export type { AlertCondition, AlertNotice, AlertOptions } from './alerts/index.t
 export type { AppOptions, Duty } from './app/app-options.ts'
 export type { CodecOptions } from './app/codec-options.ts'
 export { type EffectMap, effects } from './app/effect-map.ts'
-export type { ExpiryOptions, HandlerOptions, OrderOptions, RetryOptions } from './app/handler-options.ts'
+export type {
+  ExpiryOptions,
+  HandlerOptions,
+  OrderOptions,
+  OutsideOptions,
+  RetryOptions,
+} from './app/handler-options.ts'
 export type { Health, Lag, Trouble } from './app/health.ts'
 export type { HeartbeatOptions } from './app/heartbeat-options.ts'
 export { justonce } from './app/justonce.ts'

@@ -3,7 +3,7 @@ import { isForQueue } from '../encoding/outgoing-queue.ts'
 import type { BornScheme, Handler } from '../engine/handler.ts'
 import { defaultBackoff } from '../engine/recovery/backoff.ts'
 import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
-import type { HandlerOptions } from './handler-options.ts'
+import type { AnyHandlerOptions } from './handler-options.ts'
 import { checkSchemeName, timelessIds, validDate } from './retention-options.ts'
 
 const known = [
@@ -29,7 +29,7 @@ const known = [
 /** Resolves every option of a handler, and refuses combinations that make no sense. */
 export function decideHandler(
   type: string,
-  options: HandlerOptions,
+  options: AnyHandlerOptions,
   step: number,
   call: Handler['call'],
   ids: BornScheme = timelessIds,
@@ -57,7 +57,7 @@ export function decideHandler(
     timeoutMs,
     concurrency: options.concurrency,
     keepResult: options.keepResult ?? false,
-    transaction: options.transaction ?? 'shared',
+    transaction: decideTransaction(options, call),
     interleave: decideInterleave(options, call),
     independent: options.independent ?? false,
     identify: options.identify,
@@ -72,7 +72,7 @@ export function decideHandler(
   }
 }
 
-function decideRetry({ name, retry = {} }: HandlerOptions): Handler['retry'] {
+function decideRetry({ name, retry = {} }: AnyHandlerOptions): Handler['retry'] {
   checkOptions(retry, ['attempts', 'backoff', 'classify'], `retry of handler ${name}`)
   const { attempts = 5, backoff = defaultBackoff, classify } = retry
   checkNumber(attempts, `retry.attempts of handler ${name}`, 1)
@@ -83,18 +83,19 @@ function decideRetry({ name, retry = {} }: HandlerOptions): Handler['retry'] {
 
 /** What has a transaction or a call of its own has nothing to mix with. */
 function decideInterleave(
-  { name, interleave = false, transaction, delivery }: HandlerOptions,
+  { name, interleave = false, transaction, delivery }: AnyHandlerOptions,
   { kind }: Handler['call'],
 ): boolean {
   if (typeof interleave !== 'boolean')
     throw new JustonceError('OPTION_INVALID', { message: `interleave of handler ${name} is not true or false.` })
-  const isAlone = kind === 'batch' || transaction === 'own' || delivery === 'at-most-once'
+  const isOwn = transaction === 'own' || transaction === 'none'
+  const isAlone = kind === 'batch' || isOwn || delivery === 'at-most-once'
   if (!interleave || !isAlone) return interleave
-  const other = kind === 'batch' ? 'onBatch' : transaction === 'own' ? `transaction: 'own'` : `delivery: 'at-most-once'`
+  const other = kind === 'batch' ? 'onBatch' : isOwn ? `transaction: '${transaction}'` : `delivery: 'at-most-once'`
   throw new JustonceError('OPTION_INVALID', { message: `interleave of handler ${name} has no effect with ${other}.` })
 }
 
-function decideOrder({ name, ordered, delivery }: HandlerOptions): Handler['ordered'] {
+function decideOrder({ name, ordered, delivery }: AnyHandlerOptions): Handler['ordered'] {
   if (ordered === undefined) return undefined
   checkOptions(ordered, ['by', 'whenDead', 'mostBehind'], `ordered of handler ${name}`)
   const { by, whenDead = 'block', mostBehind = 10_000 } = ordered
@@ -108,7 +109,27 @@ function decideOrder({ name, ordered, delivery }: HandlerOptions): Handler['orde
   return { whenDead, mostBehind }
 }
 
-function decideExpiry({ name, expires = {} }: HandlerOptions): Handler['expires'] {
+/** Without a transaction there is nothing that a record, or the place in an order, could commit with. */
+function decideTransaction(
+  { name, transaction = 'shared', delivery = 'exactly-once', ordered }: AnyHandlerOptions,
+  { kind }: Handler['call'],
+): Handler['transaction'] {
+  checkChoice(transaction, `transaction of handler ${name}`, ['shared', 'own', 'none'])
+  if (transaction !== 'none') return transaction
+  const other =
+    delivery === 'exactly-once'
+      ? `delivery: 'exactly-once'`
+      : ordered !== undefined
+        ? 'ordered'
+        : kind === 'batch'
+          ? 'onBatch'
+          : undefined
+  if (other === undefined) return transaction
+  const message = `transaction: 'none' of handler ${name} is not possible with ${other}.`
+  throw new JustonceError('OPTION_INVALID', { message })
+}
+
+function decideExpiry({ name, expires = {} }: AnyHandlerOptions): Handler['expires'] {
   checkOptions(expires, ['afterMs', 'whenLate'], `expires of handler ${name}`)
   const { afterMs, whenLate = 'skip' } = expires
   checkNumber(afterMs ?? 0, `expires.afterMs of handler ${name}`, 0)
@@ -116,7 +137,7 @@ function decideExpiry({ name, expires = {} }: HandlerOptions): Handler['expires'
   return { afterMs, whenLate }
 }
 
-function decideBreaker({ name, breaker = {} }: HandlerOptions): Handler['breaker'] {
+function decideBreaker({ name, breaker = {} }: AnyHandlerOptions): Handler['breaker'] {
   if (breaker === false) return undefined
   checkOptions(breaker, ['after', 'pauseMs'], `breaker of handler ${name}`)
   const { after = 20, pauseMs = 1_000 } = breaker
@@ -126,7 +147,7 @@ function decideBreaker({ name, breaker = {} }: HandlerOptions): Handler['breaker
 }
 
 /** The time in an id says nothing about a key that was derived from something else. */
-function decideBorn({ name, identify, born }: HandlerOptions, ids: BornScheme): BornScheme {
+function decideBorn({ name, identify, born }: AnyHandlerOptions, ids: BornScheme): BornScheme {
   if (born === undefined) return identify === undefined ? ids : timelessIds
   checkOptions(born, ['name', 'of'], `born of handler ${name}`)
   checkSchemeName(born.name, `born.name of handler ${name}`)
@@ -135,11 +156,10 @@ function decideBorn({ name, identify, born }: HandlerOptions, ids: BornScheme): 
 }
 
 /** If a wrong value were silently replaced, a promise would silently not hold. */
-function checkValues(options: HandlerOptions): void {
-  const { name, delivery, transaction, identify, fingerprint, schema } = options
+function checkValues(options: AnyHandlerOptions): void {
+  const { name, delivery, identify, fingerprint, schema } = options
   const of = `of handler ${name}`
   checkChoice(delivery ?? 'exactly-once', `delivery ${of}`, ['exactly-once', 'at-least-once', 'at-most-once'])
-  checkChoice(transaction ?? 'shared', `transaction ${of}`, ['shared', 'own'])
   if (typeof fingerprint !== 'function') checkChoice(fingerprint ?? 'body', `fingerprint ${of}`, ['body', 'none'])
   if (identify !== undefined) checkFunction(identify, `identify ${of}`)
   if (schema !== undefined) checkFunction(schema?.['~standard']?.validate, `schema['~standard'].validate ${of}`)

@@ -23,7 +23,7 @@ export interface HandlerOptions<Body = unknown> {
   readonly concurrency?: number
   /** Stores the handler's result, as JSON, with its record. Default: false. */
   readonly keepResult?: boolean
-  /** `own`: this handler never shares a transaction with other messages. Default: `shared`. */
+  /** `own`: this handler never shares a transaction with other messages. Default: `shared`. `none`: see `OutsideOptions`. */
   readonly transaction?: 'shared' | 'own'
   /**
    * The messages of a batch run at the same time and mix their statements in one transaction, so that a batch takes a handful
@@ -59,6 +59,23 @@ export interface HandlerOptions<Body = unknown> {
   readonly born?: { readonly name: string; readonly of: (message: Message<Body>) => Date | undefined }
   /** Earlier names of this handler; their records still count. */
   readonly formerly?: readonly string[]
+}
+
+/** Options of a handler that has no `tx`. */
+export interface OutsideOptions<Body = unknown>
+  extends Omit<HandlerOptions<Body>, 'transaction' | 'delivery' | 'ordered' | 'interleave'> {
+  /**
+   * It runs without a transaction, and no connection is held while it waits for something else. What it publishes and intends is
+   * stored when it has returned.
+   */
+  readonly transaction: 'none'
+  /** It has no record that could commit with its effects. */
+  readonly delivery: 'at-least-once' | 'at-most-once'
+}
+
+/** Of either kind, also such that contradict each other, which the types do not allow. */
+export type AnyHandlerOptions<Body = unknown> = Omit<HandlerOptions<Body>, 'transaction'> & {
+  readonly transaction?: (HandlerOptions | OutsideOptions)['transaction']
 }
 
 /** Which messages take effect in the order in which they arrive. Needs a transport that delivers in order. */

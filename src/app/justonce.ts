@@ -25,7 +25,7 @@ import { consoleLog } from './console-log.ts'
 import { decideHandler } from './decide-handler.ts'
 import { deliver } from './deliver.ts'
 import { eventHub } from './event-hub.ts'
-import type { HandlerOptions } from './handler-options.ts'
+import type { AnyHandlerOptions } from './handler-options.ts'
 import { Handlers } from './handlers.ts'
 import { type AppState, HealthWatch } from './health.ts'
 import { decideInFlight } from './in-flight-options.ts'
@@ -94,11 +94,11 @@ export function justonce<
   // A function, because the state may change while something is awaited.
   const isState = (asked: typeof state): boolean => state === asked
 
-  function register<Body>(type: string, given: string | HandlerOptions<Body>, call: Handler['call']): void {
+  function register<Body>(type: string, given: string | AnyHandlerOptions<Body>, call: Handler['call']): void {
     if (state !== 'new')
       throw new JustonceError('APP_STARTED', { message: `Cannot register a handler for ${type} now.` })
     // From here on bodies are unknown: whether they have the type Body is up to the schema and the caller.
-    const named = (typeof given === 'string' ? { name: given } : given) as unknown as HandlerOptions
+    const named = (typeof given === 'string' ? { name: given } : given) as unknown as AnyHandlerOptions
     const handler = decideHandler(type, named, handlers.countOf(type), call, ids)
     if (handler.delivery === 'exactly-once' && store.guarantee === 'lease') {
       throw new JustonceError('GUARANTEE_TOO_WEAK', {

@@ -7,7 +7,7 @@ import type { Operations } from '../operations/index.ts'
 import type { ReservationOptions } from '../reservations/reservation-effect.ts'
 import type { ScheduleOptions } from '../schedules/schedule.ts'
 import type { OutcomeMessages } from './effect-map.ts'
-import type { HandlerOptions } from './handler-options.ts'
+import type { HandlerOptions, OutsideOptions } from './handler-options.ts'
 import type { Health } from './health.ts'
 
 /** The native transaction type of a store. */
@@ -58,6 +58,12 @@ export type HandlerContext<S extends Store, Map extends object, Effects extends 
   readonly intend: Intend<Effects>
 } & Publishing<S, Map>
 
+/** What a handler without a transaction receives. */
+export type OutsideContext<S extends Store, Map extends object, Effects extends object> = Omit<
+  HandlerContext<S, Map, Effects>,
+  'tx'
+>
+
 /** The outcome of a message for one handler. */
 export type HandlerOutcome =
   | { readonly status: 'processed' }
@@ -86,6 +92,12 @@ type Handled<Map extends object, Effects extends object> = Map & OutcomeMessages
 export interface App<S extends Store, Map extends object, Effects extends object = Record<string, unknown>> {
   /** The store that it was given. */
   readonly store: S
+  /** Registers a handler without a transaction: it holds no connection while it runs. */
+  on<Type extends TypeName<Handled<Map, Effects>>, Body = Handled<Map, Effects>[Type]>(
+    type: Type,
+    handler: OutsideOptions<Body>,
+    run: (message: Message<Body>, context: OutsideContext<S, Map, Effects>) => unknown,
+  ): void
   /** Registers a handler for one type of message. Handlers of a type run in the order of registration. */
   on<Type extends TypeName<Handled<Map, Effects>>, Body = Handled<Map, Effects>[Type]>(
     type: Type,

@@ -89,8 +89,8 @@ export interface Handler<Tx = unknown> {
   readonly keepResult: boolean
   /** How many batches may have its messages at once; `undefined` if there is no limit. */
   readonly concurrency: number | undefined
-  /** `own`: one message per transaction. */
-  readonly transaction: 'shared' | 'own'
+  /** `own`: one message per transaction. `none`: called outside, before the transaction that writes what has become of it. */
+  readonly transaction: 'shared' | 'own' | 'none'
   /** Its statements may mix with those of other messages in one transaction. */
   readonly interleave: boolean
   /** Runs even if an earlier handler of the same message has failed. */

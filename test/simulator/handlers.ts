@@ -107,3 +107,24 @@ export async function behave(
       return await effect(tx, handler, message, process.clock.monotonicMs())
   }
 }
+
+/** The same for a handler without a transaction: its effect commits by itself, and it misbehaves after that. */
+export async function behaveOutside(
+  write: (work: (tx: SimTx) => Promise<void>) => Promise<void>,
+  handler: string,
+  message: Message<Order>,
+  process: SimProcess,
+  { misbehaved: done, mendedAt = Number.POSITIVE_INFINITY }: { misbehaved: Misbehaved; mendedAt: number | undefined },
+): Promise<void> {
+  const { behaviour } = message.body
+  await write((tx) => effect(tx, handler, message))
+  const first = !done.has(`${handler}|${message.id}`)
+  done.add(`${handler}|${message.id}`)
+  if (endsAsDeadLetter(behaviour) ? process.clock.monotonicMs() >= mendedAt : !first) return
+  if (behaviour === 'hangs-once') await new Promise(() => {})
+  if (behaviour.includes('kills') && (first ? behaviour !== 'throws-then-kills' : true)) {
+    process.die()
+    await new Promise(() => {})
+  }
+  if (behaviour.includes('throws') || endsAsDeadLetter(behaviour)) throw new Error('fails after its effect')
+}

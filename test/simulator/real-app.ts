@@ -1,7 +1,7 @@
 import type { Transport } from '../../src/contracts/index.ts'
 import { type App, effects, justonce, messages, type RetentionOptions } from '../../src/index.ts'
 import { queueTransport } from '../../src/transports/queue/index.ts'
-import { attempts, behave, type Done, effect, type Order } from './handlers.ts'
+import { attempts, behave, behaveOutside, type Done, effect, type Order } from './handlers.ts'
 import { queueName } from './inside.ts'
 import { type EffectKind, effectKinds, effectOf, type Wish } from './intending.ts'
 import type { SimProcess } from './process.ts'
@@ -71,6 +71,18 @@ function runApp(
   ] as const) {
     // A deploy renames this one; its effects keep their name, so that it can be seen whether they happened before.
     const named = name === 'one' && isNew ? { name: 'uno', formerly } : { name }
+    if (scenario.outside && name === 'first') {
+      const outside = { delivery: 'at-least-once', transaction: 'none' } as const
+      app.on(type, { name, ...options, ...outside }, async (message, { publish }) => {
+        await publish(
+          'done',
+          { of: message.id, by: name, behaviour: message.body.behaviour },
+          delayOf(scenario, message),
+        )
+        await behaveOutside((work) => store.transaction(work), name, message, process, history)
+      })
+      continue
+    }
     const delivery = scenario.loose && name === 'first' ? ({ delivery: 'at-least-once' } as const) : {}
     app.on(
       type,

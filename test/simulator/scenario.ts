@@ -78,6 +78,8 @@ export interface Scenario {
   readonly ticks?: boolean
   /** The first of two handlers of a message is content with at least once; the second is not. */
   readonly loose?: boolean
+  /** It has no transaction either. */
+  readonly outside?: boolean
   /** Handlers intend calls to the outside. */
   readonly intents?: boolean
   readonly skewMs: readonly number[]

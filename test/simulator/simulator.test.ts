@@ -185,16 +185,17 @@ describe('the real engine in the simulator', () => {
     busyMs,
   )
 
-  test.each<{ world: string; scenario: (seed: number) => Scenario }>([
+  test.each<{ world: string; scenario: (seed: number) => Scenario; outside?: boolean }>([
     { world: 'while everything goes wrong', scenario: timelessScenario },
     { world: 'and a backup is restored', scenario: (seed) => restored(timelessScenario(seed)) },
     { world: 'and the queue is restored with it', scenario: (seed) => scenarioOf(seed, false, true, true) },
+    { world: 'and without a transaction', scenario: timelessScenario, outside: true },
   ])(
     'a handler that is content with at least once, before one that is not, $world: none is left out, and the other runs once',
-    async ({ scenario }) => {
+    async ({ scenario, outside }) => {
       const failed: string[] = []
       for (let seed = 0; seed < 40; seed++) {
-        const { violations } = await simulate(loose(scenario(seed)))
+        const { violations } = await simulate(loose(scenario(seed), outside))
         if (violations.length > 0) failed.push(`seed ${seed}: ${violations.join('; ')}`)
       }
       expect(failed).toEqual([])

@@ -1,14 +1,15 @@
-import type { Delivery, JustonceEvent } from '../../contracts/index.ts'
+import type { Delivery, JustonceEvent, LastWrites } from '../../contracts/index.ts'
 import { unrouted } from '../../encoding/unrouted.ts'
 import type { BatchResult } from '../batch-result.ts'
 import { runTogether } from '../calls/run-in-parts.ts'
 import type { Engine } from '../engine.ts'
 import type { Feed } from '../feed.ts'
 import { intentsCommitted } from '../intending/intents-committed.ts'
+import { noIntents } from '../intending/store-intents.ts'
 import { isGoodEnd, type Outcomes, type Run, type RunOutcome, type RunProducts, rowKeyOf } from '../items.ts'
 import { noOrder, orderKeyOf } from '../order/key-order.ts'
 import { failedKeyOf, keyReused, refusedKey, waitsFor } from '../retries/parked-rows.ts'
-import { gatherBookkeeping, writeBookkeeping } from './bookkeeping.ts'
+import { gatherBookkeeping, isNothing, writeBookkeeping } from './bookkeeping.ts'
 import { isRecorded } from './claim.ts'
 import { duplicateEvent } from './duplicate-event.ts'
 import { tellHints } from './hinted.ts'
@@ -146,15 +147,22 @@ async function runAfterAck<Tx>(engine: Engine<Tx>, feed: Feed, recorded: Run<Tx>
   // The row it came from is gone, because the run is already recorded as processed.
   const run: Run<Tx> = { ...recorded, owner: undefined }
   try {
-    const intended = await inTransaction(engine, engine.timing.longestLockTimeoutMs, async (tx, lastWrites) => {
-      const wentWell = new Set<string>()
-      const permits = { order: noOrder, timeIsUp: () => false, isAfterAck: true, wentWell }
-      await runTogether(engine, tx, [{ handler: run.handler, runs: [run] }], outcomes, permits)
-      const { delivery, origin } = run
-      const works = [{ delivery, origin, runs: [run] }]
-      const books = gatherBookkeeping(engine, { works, refusals: [], settles: false }, outcomes, [run])
-      return await writeBookkeeping(engine, feed, { tx, lastWrites, blame: unwrapped }, books, noDeliveries)
-    })
+    const { handler, delivery, origin } = run
+    const executions = [{ handler, runs: [run] }]
+    const works = [{ delivery, origin, runs: [run] }]
+    const booksOf = () => gatherBookkeeping(engine, { works, refusals: [], settles: false }, outcomes, [run])
+    const permits = { order: noOrder, timeIsUp: () => false, isAfterAck: true, wentWell: new Set<string>() }
+    const call = (tx: Tx | undefined) => runTogether(engine, tx, executions, outcomes, permits)
+    const isOutside = handler.transaction === 'none'
+    if (isOutside) await call(undefined)
+    const write = async (tx: Tx, lastWrites?: LastWrites) => {
+      if (!isOutside) await call(tx)
+      return await writeBookkeeping(engine, feed, { tx, lastWrites, blame: unwrapped }, booksOf(), noDeliveries)
+    }
+    const intended =
+      isOutside && isNothing(booksOf())
+        ? noIntents
+        : await inTransaction(engine, engine.timing.longestLockTimeoutMs, write)
     const outcome = outcomes[run.index]
     engine.events.emit({ kind: 'processed', handler: run.handler.name, key: run.key, type: run.handler.type })
     if (outcome?.kind !== 'processed') return []

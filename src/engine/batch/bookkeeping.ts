@@ -41,6 +41,10 @@ export interface Bookkeeping {
   readonly cleared: string[]
 }
 
+export function isNothing(books: Bookkeeping): boolean {
+  return Object.values(books).every((each: readonly unknown[]) => each.length === 0)
+}
+
 /** `inOrder`: the runs in the order of their calls, which is the order of the messages that they published. */
 export function gatherBookkeeping<Tx>(
   engine: Engine<Tx>,

@@ -180,7 +180,7 @@ function overrun<Tx>(engine: Engine<Tx>, batch: Batch<Tx>): () => boolean {
   }
 }
 
-function doneDeliveries<Tx>(batch: Batch<Tx>, outcomes: Outcomes): readonly Delivery[] {
+export function doneDeliveries<Tx>(batch: Batch<Tx>, outcomes: Outcomes): readonly Delivery[] {
   if (!batch.settles) return []
   const done = [...batch.known]
   for (const work of batch.works)
@@ -190,7 +190,7 @@ function doneDeliveries<Tx>(batch: Batch<Tx>, outcomes: Outcomes): readonly Deli
 }
 
 /** Deliveries for which something was written. If one of them is no longer in its queue, nothing of the transaction may stand. */
-function effectiveDeliveries<Tx>({ works, refusals }: Batch<Tx>, outcomes: Outcomes): readonly Delivery[] {
+export function effectiveDeliveries<Tx>({ works, refusals }: Batch<Tx>, outcomes: Outcomes): readonly Delivery[] {
   const effective = refusals.map(({ delivery }) => delivery)
   for (const { runs, delivery } of works)
     if (runs.some(({ index }) => hadEffect(outcomes[index]))) effective.push(delivery)

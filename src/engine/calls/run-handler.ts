@@ -1,4 +1,4 @@
-import type { Message } from '../../contracts/index.ts'
+import type { LoanReport, Message } from '../../contracts/index.ts'
 import { isJustonceError } from '../../errors/index.ts'
 import type { Execution } from '../batch/executions.ts'
 import { aboutTheMessage } from '../batch/may-run.ts'
@@ -20,7 +20,7 @@ import { TimeLimit } from './time-limit.ts'
  */
 export async function runHandler<Tx>(
   engine: Engine<Tx>,
-  tx: Tx,
+  tx: Tx | undefined,
   execution: Execution<Tx>,
   { interleaved = false }: { readonly interleaved?: boolean } = {},
 ): Promise<RunProducts> {
@@ -29,13 +29,16 @@ export async function runHandler<Tx>(
   const { store, clock, events } = engine
   const time = new TimeLimit(clock, first)
   const inProgress = engine.calls.begin(execution, time.beganAt)
-  const loan = store.lend(tx, {
-    borrower: handler.name,
-    interleaved,
-    onLateCall: (error) => events.emit({ kind: 'late-call', handler: handler.name, error }),
-    // An atomic store never applies a run partly.
-    records: store.guarantee === 'atomic' ? undefined : runs.flatMap(recordsOf),
-  })
+  const loan =
+    handler.transaction === 'none'
+      ? noLoan
+      : store.lend(tx as Tx, {
+          borrower: handler.name,
+          interleaved,
+          onLateCall: (error) => events.emit({ kind: 'late-call', handler: handler.name, error }),
+          // An atomic store never applies a run partly.
+          records: store.guarantee === 'atomic' ? undefined : runs.flatMap(recordsOf),
+        })
   const isOfMany = runs.length > 1
   const message = isOfMany ? undefined : first.message
   const isWeak = isRepeatable(engine, first)
@@ -76,6 +79,13 @@ export async function runHandler<Tx>(
   }
 }
 
+/** For a handler without a transaction. */
+const noLoan = {
+  tx: undefined as never,
+  settled: () => undefined,
+  end: (): LoanReport => ({ openCalls: 0, broken: undefined, trouble: 'none' }),
+}
+
 /** Returns what the handler returns if nothing must be awaited first: a promise for every message is not free. */
 function call<Tx>(engine: Engine<Tx>, execution: Execution<Tx>, context: RunContext<Tx>): unknown {
   const messages = execution.runs.map((run) => untouchedMessage(engine, run))
@@ -94,7 +104,8 @@ async function callWhenReady<Tx>(
   const messages = await Promise.all(given)
   const { around, beforeEach } = engine
   const run = async (): Promise<unknown> => {
-    if (beforeEach !== undefined) for (const message of messages) await beforeEach(message, context.tx)
+    const prepares = beforeEach !== undefined && execution.handler.transaction !== 'none'
+    if (prepares) for (const message of messages) await beforeEach(message, context.tx)
     return await callWith(execution, messages, context)
   }
   if (around === undefined) return await run()

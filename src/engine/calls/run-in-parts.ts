@@ -8,10 +8,13 @@ import type { Divided } from './interleaving.ts'
 import { mostPartsOn } from './isolation.ts'
 import { runHandler } from './run-handler.ts'
 
-/** Runs the calls in the bare transaction, those that interleave first: the first failure rolls all of it back. */
+/**
+ * Runs the calls in the bare transaction, those that interleave first: the first failure rolls all of it back. Handlers that need
+ * no transaction can be run without one.
+ */
 export async function runTogether<Tx>(
   engine: Engine<Tx>,
-  tx: Tx,
+  tx: Tx | undefined,
   executions: readonly Execution<Tx>[],
   outcomes: Outcomes,
   permits: Permits<Tx>,
@@ -34,7 +37,7 @@ export async function runTogether<Tx>(
 /** Runs chains whose calls mix their statements. */
 async function mixed<Tx>(
   engine: Engine<Tx>,
-  tx: Tx,
+  tx: Tx | undefined,
   chains: Divided<Tx>['chains'],
   outcomes: Outcomes,
   permits: Permits<Tx>,

@@ -154,7 +154,7 @@ export class Sorting<Tx> {
     if (this.#feed.positions !== undefined) return false
     // Its copy may be among the other items.
     if (origin.reservation?.twin !== undefined) return true
-    return !this.#engine.store.capabilities.revocable || runs.some(({ handler }) => handler.transaction === 'own')
+    return !this.#engine.store.capabilities.revocable || runs.some(({ handler }) => handler.transaction !== 'shared')
   }
 
   #isKnown({ origin, runs }: Work<Tx>, hinted: ReadonlySet<Run<Tx>> | undefined): boolean {

@@ -1,6 +1,7 @@
 import type { Delivery } from '../../contracts/index.ts'
 import { afterTheCommit } from '../batch/after-the-commit.ts'
 import { type Batch, type Committed, processBatch } from '../batch/process-batch.ts'
+import { isOutside, processOutside } from '../batch/process-outside.ts'
 import { unwrapped } from '../batch/rolled-back.ts'
 import { emptyResult } from '../batch-result.ts'
 import type { Engine } from '../engine.ts'
@@ -31,7 +32,7 @@ export class Attempts<Tx> {
     const { engine, feed, result } = this
     let committed: Committed<Tx>
     try {
-      committed = await processBatch(engine, feed, batch)
+      committed = await (isOutside(batch) ? processOutside : processBatch)(engine, feed, batch)
     } catch (error) {
       const why = await whyRolledBack(engine, error)
       const messages = Math.max(1, batch.works.length)

@@ -4,7 +4,7 @@ import { byContent } from '../../engine/intake/identify.ts'
 import { countParked } from '../../operations/index.ts'
 import { recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
-import { gate, hold } from '../waiting.ts'
+import { eventually, gate, hold } from '../waiting.ts'
 import { countsOf, engineCase, largestBatch, later, note } from './bench.ts'
 
 const undoneReasons = (events: readonly JustonceEvent[]) =>
@@ -176,6 +176,30 @@ export const identityCases: readonly StoreCase[] = [
       await handle(note('m1'))
       assert.equal(await effects.count('m1'), 2)
       assert.equal(await recordOf(store, { handler: 'refresh', key: 'm1' }), undefined)
+    },
+  }),
+  engineCase({
+    name: 'identity: a handler without a transaction is called outside, and tried again; what it publishes is stored once it succeeds',
+    async run({ store, app }) {
+      const attempts: number[] = []
+      const chained: string[] = []
+      const { app: notes, handle } = app()
+      notes.on(
+        'note.created',
+        { name: 'refresh', delivery: 'at-least-once', transaction: 'none', retry: { backoff: () => 0 } },
+        async (_, { publish, attempt }) => {
+          attempts.push(attempt)
+          await publish('note.refreshed', {})
+          if (attempt === 1) throw new Error('not yet')
+        },
+      )
+      notes.on('note.refreshed', 'count', ({ id }) => void chained.push(id))
+      await handle(note('m1'))
+      await eventually(async () => (chained.length > 0 ? true : undefined), 'the published message')
+      assert.deepEqual(attempts, [1, 2])
+      assert.equal(chained.length, 1)
+      assert.equal(await recordOf(store, { handler: 'refresh', key: 'm1' }), undefined)
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the end of its row')
     },
   }),
   engineCase({

@@ -56,8 +56,8 @@ export class Journal {
   readonly swallowedBy = new Set<string>()
   /** Which handlers ran for which message. */
   readonly ran = new Map<string, Map<string, DeliveryMode>>()
-  /** Handlers that are at-most-once and therefore not tested. */
-  readonly leftOut = new Set<string>()
+  /** Handlers that are not tested, and why. */
+  readonly leftOut = new Map<string, string>()
   /** Handlers that interleave. */
   readonly interleaving = new Set<string>()
   /** What was said about handlers that cannot. */

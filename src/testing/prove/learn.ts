@@ -24,8 +24,7 @@ export async function learn<S extends Store>(prover: Prover<S>): Promise<boolean
   const first = await prover.run('undisturbed', { batches: prover.oneByOne(), isTracing: true, stopsAtFailure: true })
   prover.baseline = { ...looks, initial, effect: first.effect, steps: first.steps, journal: first.journal }
   noteOutsideCalls(prover, first.journal, undisturbed)
-  for (const handler of first.journal.leftOut)
-    prover.notes.push(`${handler} is at-most-once: a crash loses its effect by design, so it was not tested.`)
+  for (const [handler, why] of first.journal.leftOut) prover.notes.push(`${handler} ${why}, so it was not tested.`)
   if (first.journal.failures.length > 0) return notRunning(prover, first)
   noteStrayCalls(prover, first.journal, undisturbed)
   if (first.journal.outsideCalls.some(({ isHarmless }) => !isHarmless)) {

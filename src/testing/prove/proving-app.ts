@@ -1,5 +1,5 @@
 import { decideHandler } from '../../app/decide-handler.ts'
-import type { HandlerOptions } from '../../app/handler-options.ts'
+import type { AnyHandlerOptions, HandlerOptions } from '../../app/handler-options.ts'
 import type { Handlers } from '../../app/handlers.ts'
 import { justonce } from '../../app/justonce.ts'
 import type { App } from '../../app/types.ts'
@@ -32,11 +32,15 @@ type Call = Handler['call']
 export function provingApp<S extends Store>(parts: AppParts<S>): App<S, Record<string, unknown>> {
   const { handlers, effects, gated, options } = parts
   const real = justonce<S, Record<string, unknown>>({ ...options.app, store: gated.store, transport: bareTransport })
-  const add = (type: string, given: string | HandlerOptions, call: Call): void => {
+  const add = (type: string, given: string | AnyHandlerOptions, call: Call): void => {
     const named = typeof given === 'string' ? { name: given } : given
-    // A handler that loses messages by design cannot be proven not to.
-    if (named.delivery === 'at-most-once') {
-      parts.journal.leftOut.add(named.name)
+    // A handler that loses messages by design cannot be proven not to, and one without a transaction has its effects elsewhere.
+    if (named.delivery === 'at-most-once' || named.transaction === 'none') {
+      const why =
+        named.delivery === 'at-most-once'
+          ? 'is at-most-once: a crash loses its effect by design'
+          : 'has no transaction: its effects are not in your tables'
+      parts.journal.leftOut.set(named.name, why)
       return
     }
     const handler = decideHandler(type, sparingNeighbours(named), handlers.countOf(type), call)
@@ -46,12 +50,12 @@ export function provingApp<S extends Store>(parts: AppParts<S>): App<S, Record<s
   return {
     ...real,
     on(type, given, run) {
-      real.on(type, given, run)
-      add(type, given as string | HandlerOptions, { kind: 'each', run: run as never })
+      real.on(type, given as HandlerOptions, run as never)
+      add(type, given as string | AnyHandlerOptions, { kind: 'each', run: run as never })
     },
     onBatch(type, given, run) {
       real.onBatch(type, given, run)
-      add(type, given as string | HandlerOptions, { kind: 'batch', run: run as never })
+      add(type, given as string | AnyHandlerOptions, { kind: 'batch', run: run as never })
     },
     effect(name, given) {
       real.effect(name, given)
@@ -170,7 +174,7 @@ function watchedContext(
 }
 
 /** A neighbour has the same body as its message, and must not be identified as that message. */
-function sparingNeighbours(options: HandlerOptions): HandlerOptions {
+function sparingNeighbours(options: AnyHandlerOptions): AnyHandlerOptions {
   const { identify } = options
   if (identify === undefined) return options
   return { ...options, identify: (message) => (isNeighbour(message.id) ? message.id : identify(message)) }
