@@ -27,6 +27,37 @@ test('a delivery limit without a place for what is given up is said when reading
   expect(await noticesOf({ declare: { arguments: { 'x-delivery-limit': 5 } } })).toEqual(['MESSAGES_MAY_BE_DROPPED'])
 })
 
+test('a delivery limit and a dead-letter exchange that leads back to the queue is said as well: the broker drops what goes in a circle', async () => {
+  const back = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'notes' }
+  expect(await noticesOf({ declare: { deliveryLimit: 5, arguments: back } })).toEqual(['MESSAGES_MAY_BE_DROPPED'])
+  // It keeps its routing key, which is the name of the queue or of no queue at all.
+  const unchanged = { 'x-dead-letter-exchange': '' }
+  expect(await noticesOf({ declare: { deliveryLimit: 5, arguments: unchanged } })).toEqual(['MESSAGES_MAY_BE_DROPPED'])
+  const elsewhere = { ...back, 'x-dead-letter-routing-key': 'others' }
+  expect(await noticesOf({ declare: { deliveryLimit: 5, arguments: elsewhere } })).toEqual([])
+})
+
+test.skipIf(!rabbitmq.available)('a message that reaches its limit in such a circle is gone', async () => {
+  const queue = queueName()
+  await withChannel(rabbitmq.url, async (channel) => {
+    const back = { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': queue }
+    await channel.assertQueue(queue, { arguments: { 'x-queue-type': 'quorum', 'x-delivery-limit': 1, ...back } })
+    const taken: unknown[] = []
+    await channel.consume(queue, (message) => {
+      if (message === null) return
+      taken.push(message.properties.messageId)
+      channel.nack(message)
+    })
+    for (const messageId of ['m1', 'm2']) {
+      channel.publish('', queue, Buffer.from('{}'), { messageId, mandatory: true })
+      await channel.waitForConfirms()
+      await vi.waitFor(() => expect(taken.filter((each) => each === messageId)).toHaveLength(2), { timeout: 10_000 })
+    }
+    expect(taken).toEqual(['m1', 'm1', 'm2', 'm2'])
+    expect(await channel.deleteQueue(queue)).toEqual({ messageCount: 0 })
+  })
+})
+
 test.skipIf(!rabbitmq.available)(
   'the limit of RabbitMQ 4 is said once, when it is connected (a server that only claims to be it)',
   async () => {

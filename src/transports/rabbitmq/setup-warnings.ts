@@ -6,7 +6,7 @@ import { queueArguments } from './topology.ts'
 const limitSinceFour = 20
 
 /**
- * A queue with a delivery limit and no dead letter queue drops messages at that limit. This sees only what is declared here, and
+ * A queue with a delivery limit and no way out to another queue drops messages at that limit. This sees only what is declared here, and
  * what this version of the server does by default; policies are visible only in the management API.
  */
 export function dropsAtItsLimit(options: RabbitmqTransportOptions, version?: string): JustonceError | undefined {
@@ -14,18 +14,28 @@ export function dropsAtItsLimit(options: RabbitmqTransportOptions, version?: str
   if (declare === undefined) return undefined
   const { type = 'quorum' } = declare
   const given = queueArguments(declare, options)
-  if (given['x-dead-letter-exchange'] !== undefined) return undefined
+  const trouble = troubleWithDeadLetters(queue, given)
+  if (trouble === undefined) return undefined
   const name = JSON.stringify(queue)
   const limit = given['x-delivery-limit']
   if (limit !== undefined)
-    return Number(limit) < 0
-      ? undefined
-      : dropped(`The queue ${name} has a delivery limit of ${limit} and no dead-letter exchange.`)
+    return Number(limit) < 0 ? undefined : dropped(`The queue ${name} has a delivery limit of ${limit} and ${trouble}.`)
   const isLimited = type === 'quorum' && Number.parseInt(version ?? '0', 10) >= 4
   if (!isLimited) return undefined
   return dropped(
-    `The queue ${name} has no dead-letter exchange, and RabbitMQ ${version} gives a message up after ${limitSinceFour} deliveries unless a policy says otherwise.`,
+    `The queue ${name} has ${trouble}, and RabbitMQ ${version} gives a message up after ${limitSinceFour} deliveries unless a policy says otherwise.`,
   )
+}
+
+/**
+ * What was given up by its limit, and not rejected by anyone, is dropped as soon as it would come to its queue again. Without a routing
+ * key it keeps its own, and that leads there, or to no queue at all.
+ */
+function troubleWithDeadLetters(queue: string, given: Readonly<Record<string, unknown>>): string | undefined {
+  const { 'x-dead-letter-exchange': exchange, 'x-dead-letter-routing-key': routingKey = queue } = given
+  if (exchange === undefined) return 'no dead-letter exchange'
+  const leadsBack = exchange === '' && routingKey === queue
+  return leadsBack ? 'a dead-letter exchange that leads back to it, which RabbitMQ takes for a circle' : undefined
 }
 
 function dropped(message: string): JustonceError {
