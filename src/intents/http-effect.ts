@@ -121,7 +121,10 @@ function requestOf<Payload, Result>(
     const hasBody = content !== undefined && method !== 'GET' && method !== 'HEAD'
     if (hasBody && typeof content !== 'string' && !sent.has('content-type'))
       sent.set('content-type', 'application/json')
-    return new Request(typeof url === 'function' ? url(intent) : url, {
+    const address = new URL(typeof url === 'function' ? url(intent) : url)
+    // fetch() answers data: itself, as if somebody had been called.
+    if (!/^https?:$/.test(address.protocol)) throw new Error(`${address.protocol} is neither http: nor https:`)
+    return new Request(address, {
       method,
       headers: sent,
       // A redirected POST becomes a GET, and nobody knows what the first address has done.

@@ -17,7 +17,13 @@ const beforeSending: ReadonlySet<unknown> = new Set([
 
 /** Whether this error of `fetch` proves that nothing was sent. A reset or a timeout after that proves nothing. */
 export function provesNothingSent(error: unknown): boolean {
-  return error instanceof Error && error.cause !== undefined ? isConnecting(error.cause) : isConnecting(error)
+  if (!(error instanceof Error) || error.cause === undefined) return isConnecting(error)
+  return isConnecting(error.cause) || isBlocked(error.cause)
+}
+
+/** What `fetch` says of ports to which it never connects. It has no code. */
+function isBlocked(cause: unknown): boolean {
+  return cause instanceof Error && cause.message === 'bad port'
 }
 
 function isConnecting(error: unknown): boolean {

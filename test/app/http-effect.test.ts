@@ -73,6 +73,12 @@ describe('failures that prove that nothing has happened', () => {
     }
   })
 
+  test('an address that is none of HTTP, and a port that fetch never connects to', async () => {
+    for (const url of ['data:text/plain,done', 'file:///etc/hostname', 'ftp://localhost/'])
+      expect(await call({ url })).toMatchObject({ kind: 'refused' })
+    expect(await call({ url: 'http://127.0.0.1:6000/' })).toMatchObject({ kind: 'later' })
+  })
+
   test('a request that cannot be built, or answers that were said to be refusals', async () => {
     const url = await serve((_, response) => response.writeHead(422).end('no such account'))
     expect(await call({ url: () => 'no url' })).toMatchObject({ kind: 'refused' })
