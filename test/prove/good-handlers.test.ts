@@ -1,10 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { DatabaseSync } from 'node:sqlite'
 import type pg from 'pg'
 import postgresJs from 'postgres'
 import { beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { type Message, messages } from '../../src/index.ts'
-import { type Proof, prove, scratchPostgres, scratchSqlite } from '../../src/testing/index.ts'
+import { type App, type Message, messages } from '../../src/index.ts'
+import type { SqliteStore } from '../../src/stores/sqlite/index.ts'
+import { type Proof, prove, type ScratchDatabase, scratchPostgres, scratchSqlite } from '../../src/testing/index.ts'
 import { createDatabase, withClient } from '../servers/postgres-databases.ts'
 import { requireServer } from '../servers/require.ts'
 import { BetterSqlite3 } from '../sqlite/open-sqlite.ts'
@@ -86,6 +88,28 @@ describe('on SQLite', () => {
       messages: payments,
     })
     expectProven(proof, ['claim', 'query', 'commit', 'ack'])
+  })
+
+  test('numbers that JavaScript cannot hold are kept and compared, whatever the driver makes of them', async () => {
+    const large = 2n ** 53n - 1n
+    const booking = (delivery: 'exactly-once' | 'at-least-once') => ({
+      setup: (db: { exec(sql: string): unknown }) =>
+        db.exec(`CREATE TABLE totals (n INTEGER); INSERT INTO totals VALUES (${large})`),
+      register: (app: App<SqliteStore<DatabaseSync>, Record<string, unknown>>) =>
+        app.on('payment.received', { name: 'book-payment', delivery }, (_, { tx }) => {
+          tx.prepare('UPDATE totals SET n = n + 1').run()
+        }),
+      messages: payments.slice(0, 1),
+    })
+    const rounding = scratchSqlite({ open: (path) => new BetterSqlite3(path) }) as unknown as ScratchDatabase<
+      SqliteStore<DatabaseSync>
+    >
+    for (const more of [{ database: rounding }, {}]) {
+      const once = await prove({ ...booking('exactly-once'), ...more })
+      expectProven(once, ['claim', 'query', 'commit', 'ack'])
+      const repeated = await prove({ ...booking('at-least-once'), ...more })
+      expect(repeated.report).toMatch(new RegExp(`n is .?${large + 2n}.? instead of .?${large + 1n}`))
+    }
   })
 
   test('a handler that finds its tenant in what around has set', async () => {
@@ -245,6 +269,21 @@ describe.skipIf(!postgres.available)('on Postgres', () => {
     )
     expect(proof.failures, proof.report).toEqual([])
     expect(proof.notes.join()).toMatch(/book-payment.*used SET/)
+  })
+
+  test('pg, with a number that JavaScript cannot hold: raised twice is not raised once', async () => {
+    const large = 2n ** 53n - 1n
+    const proof = await prove(
+      proofOn(url, () => {}, {
+        setup: (db) => db.query(`CREATE TABLE totals (n bigint); INSERT INTO totals VALUES (${large})`),
+        register: (app) =>
+          app.on('payment.received', { name: 'book-payment', delivery: 'at-least-once' }, async (_, { tx }) => {
+            await tx.query('UPDATE totals SET n = n + 1')
+          }),
+        messages: payments.slice(0, 1),
+      }),
+    )
+    expect(proof.report).toMatch(new RegExp(`n is .?${large + 2n}.? instead of .?${large + 1n}`))
   })
 
   test('pg, reading under a lock before writing', async () => {

@@ -50,6 +50,23 @@ describe.skipIf(!mariadb.available)('on MySQL', () => {
     expect(await askMysql(mariadb.url, `SHOW DATABASES LIKE 'justonce_prove%'`)).toEqual([])
   })
 
+  test('a number that JavaScript cannot hold: raised twice is not raised once', async () => {
+    const large = 2n ** 53n - 1n
+    const proof = await prove({
+      ...proofOn(() => {}),
+      async setup(db) {
+        await db.query('CREATE TABLE totals (n bigint)')
+        await db.query(`INSERT INTO totals VALUES (${large})`)
+      },
+      register: (app) =>
+        app.on('payment.received', { name: 'book-payment', delivery: 'at-least-once' }, async (_, { tx }) => {
+          await tx.query('UPDATE totals SET n = n + 1')
+        }),
+      messages: payments.slice(0, 1),
+    })
+    expect(proof.report).toMatch(new RegExp(`n is .?${large + 2n}.? instead of .?${large + 1n}`))
+  })
+
   test('a handler made of patterns is proven', async () => {
     const proof = await prove(
       proofOn(async ({ id, body }, { tx }) => {

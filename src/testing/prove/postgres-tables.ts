@@ -1,3 +1,4 @@
+import { parseToRewrite } from '../../encoding/exact-json.ts'
 import type { Rows } from './postgres-clients.ts'
 import { asRow, type Row, type TableFact, type TableFacts, type Tables } from './tables.ts'
 
@@ -16,7 +17,7 @@ export async function readPostgresTables(ask: Ask): Promise<Tables> {
   )
   const tables = new Map<string, readonly Row[]>()
   for (const { name, rows } of await ask(selects.join(' UNION ALL ')))
-    tables.set(String(name), (JSON.parse(String(rows)) as unknown[]).map(asRow))
+    tables.set(String(name), (parseToRewrite(String(rows)) as unknown[]).map(asRow))
   return tables
 }
 

@@ -148,7 +148,7 @@ async function lending<Connection extends MysqlConnectionShape, T>(
 function askingOn(connection: MysqlConnectionShape): AskMysql {
   return async (sql, values = []) => {
     // The user may have set something else for the whole pool.
-    const how = { rowsAsArray: false, nestTables: false, typeCast: true }
+    const how = { rowsAsArray: false, nestTables: false, typeCast: true, supportBigNumbers: true }
     return ((await connection.query({ ...how, sql, values: [...values] })) as [Record<string, unknown>[]])[0]
   }
 }

@@ -4,15 +4,22 @@ import { asRow, type Row, type TableFact, type TableFacts, type Tables } from '.
 export function readSqliteTables(database: SqliteDatabase): Tables {
   const tables = new Map<string, readonly Row[]>()
   for (const name of tableNames(database)) {
+    const columns = columnsOf(database, name).map((column) => exactly(quoted(column.name)))
     tables.set(
       name,
       database
-        .prepare(`SELECT * FROM ${quoted(name)}`)
+        .prepare(`SELECT ${columns.join(', ')} FROM ${quoted(name)}`)
         .all()
         .map(asRow),
     )
   }
   return tables
+}
+
+/** A number that JavaScript cannot hold is text: one driver throws where it reads it, and another one rounds it. */
+function exactly(column: string): string {
+  const isExact = `typeof(${column}) <> 'integer' OR ${column} BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`
+  return `CASE WHEN ${isExact} THEN ${column} ELSE CAST(${column} AS TEXT) END AS ${column}`
 }
 
 export function readSqliteFacts(database: SqliteDatabase): TableFacts {
@@ -36,10 +43,13 @@ interface Column {
   readonly name: string
   readonly type: string
   readonly pk: number
+  /** 1 if `SELECT *` leaves it out. Columns that are computed have more. */
+  readonly hidden: number
 }
 
 function columnsOf(database: SqliteDatabase, table: string): Column[] {
-  return database.prepare(`PRAGMA table_info(${quoted(table)})`).all() as Column[]
+  const columns = database.prepare(`PRAGMA table_xinfo(${quoted(table)})`).all() as Column[]
+  return columns.filter(({ hidden }) => hidden !== 1)
 }
 
 function foreignKeys(database: SqliteDatabase, table: string): { from: string; table: string }[] {

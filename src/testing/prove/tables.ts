@@ -1,3 +1,5 @@
+import { isInexactNumber } from '../../encoding/exact-json.ts'
+
 export type Cell = null | boolean | number | string
 
 export type Row = Readonly<Record<string, Cell>>
@@ -20,6 +22,7 @@ export function asCell(value: unknown): Cell {
   if (value === null || value === undefined) return null
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string') return value
   if (typeof value === 'bigint') return String(value)
+  if (isInexactNumber(value)) return JSON.stringify(value)
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString()
   if (value instanceof Uint8Array) return `0x${Buffer.from(value).toString('hex')}`
   return sortedJson(value)
