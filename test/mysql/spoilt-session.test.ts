@@ -74,6 +74,7 @@ describe.skipIf(!mariadb.available)('sessions that somebody has left in a bad st
     ['an XA transaction', [`XA START 'left #'`]],
     ['an XA transaction that is idle', [`XA START 'idle #'`, `XA END 'idle #'`]],
     ['few rows to be joined', ['SET max_join_size = 1']],
+    ['little memory', ['SET max_session_mem_used = 8192']],
     ['a clock of its own', ['SET timestamp = 2000000000']],
   ])('%s: every message is handled, none is blamed', async (name, statements) => {
     await store.schema.check()

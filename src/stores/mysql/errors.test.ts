@@ -56,6 +56,11 @@ describe('what an error of MySQL means', () => {
     expect(explained(said(1114))).toMatchObject({ code: 'STORE_FULL' })
     expect(explained(said(1142))).toMatchObject({ code: 'STORE_DENIED' })
     expect(explained(said(1100))).toMatchObject({ code: 'STORE_DENIED' })
+    expect(explained(said(1290, 'running with the --max-session-mem-used=8192 option'))).toMatchObject({
+      code: 'STORE_DENIED',
+    })
+    const readOnly = said(1290, 'running with the --read-only option')
+    expect(explained(readOnly)).toBe(readOnly)
     expect(explained(new Error('Pool is closed.'))).toMatchObject({ code: 'STORE_CLOSED' })
     const other = said(1062)
     expect(explained(other)).toBe(other)

@@ -46,6 +46,9 @@ const conflictNumbers = new Set([1020, 1205, 1213, 1317, 1402, 1613, 1614, 1969,
  */
 const deniedNumbers = new Set([1044, 1142, 1143, 1227, 1370, 1099, 1100, 1104, 1223, 1399, 1665])
 
+/** An option of the server or of the session forbids the statement: it may be read only, or the session may have no memory left. */
+const forbidden = 1290
+
 export function classify(error: unknown): StoreTrouble {
   // A deadlock ends the whole transaction, and the handler that ran into it is not to blame.
   if (isJustonceError(error)) return error.code === 'TX_ENDED' ? classify(error.cause) : ownTrouble(error)
@@ -83,7 +86,7 @@ function isDiskFull(error: unknown): boolean {
 }
 
 function isReadOnly(error: unknown): boolean {
-  return errorNumber(error) === 1290 && /read[-_]only/.test(messageOf(error))
+  return errorNumber(error) === forbidden && /read[-_]only/.test(messageOf(error))
 }
 
 /**
@@ -103,7 +106,7 @@ export function explained(error: unknown): unknown {
   const number = errorNumber(error)
   if (number === 1146 || number === 1049) return new JustonceError('SCHEMA_MISSING', { message: says, cause: error })
   if (number === 1054) return new JustonceError('SCHEMA_OLD', { message: says, cause: error })
-  if (number !== undefined && deniedNumbers.has(number))
+  if (number !== undefined && (deniedNumbers.has(number) || (number === forbidden && !isReadOnly(error))))
     return new JustonceError('STORE_DENIED', { message: says, cause: error })
   if (isDiskFull(error) || number === 1114) return new JustonceError('STORE_FULL', { message: says, cause: error })
   if (!(error instanceof Error) || isJustonceError(error)) return error
