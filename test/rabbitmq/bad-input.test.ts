@@ -1,5 +1,5 @@
 import * as client from 'amqplib'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { outgoing, startReading } from '../../src/testing/reading.ts'
 import { type RabbitmqTransportOptions, rabbitmqTransport } from '../../src/transports/rabbitmq/index.ts'
 import { freePort } from '../servers/address.ts'
@@ -79,6 +79,20 @@ describe.skipIf(!rabbitmq.available)('RabbitMQ', () => {
     expect(await transport.publish([outgoing('m1')])).toMatchObject([
       { kind: 'refused', error: { code: 'PUBLISH_REFUSED' } },
     ])
+  })
+
+  test('a queue that is declared here and was deleted is there again for what is published next', async () => {
+    const queue = queueName()
+    const transport = open({ queue, declare: {} })
+    expect(await transport.publish([outgoing('m1')])).toEqual([{ kind: 'sent' }])
+    await withChannel(rabbitmq.url, (channel) => channel.deleteQueue(queue))
+    expect(await transport.publish([outgoing('m2')])).toMatchObject([{ kind: 'refused' }])
+    await vi.waitFor(async () => expect(await transport.publish([outgoing('m2')])).toEqual([{ kind: 'sent' }]))
+    // Somebody has made another one of it.
+    await withChannel(rabbitmq.url, (channel) => channel.deleteQueue(queue))
+    expect(await transport.publish([outgoing('m3')])).toMatchObject([{ kind: 'refused' }])
+    await withChannel(rabbitmq.url, (channel) => channel.assertQueue(queue))
+    await expect(transport.publish([outgoing('m3')])).rejects.toMatchObject({ code: 'BROKER_SETUP' })
   })
 
   test('a queue that is set up differently is named', async () => {

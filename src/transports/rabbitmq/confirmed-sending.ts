@@ -20,7 +20,7 @@ export interface ConfirmedSendingOptions {
 
 /** One confirm channel. It is unusable after the first message whose confirmation did not arrive. */
 export class ConfirmedSending {
-  readonly #channel: AmqpConfirmChannel
+  readonly channel: AmqpConfirmChannel
   readonly #options: ConfirmedSendingOptions
   /** How many were returned because no queue wants them. The broker returns them before it confirms them. */
   readonly #returned = new Map<string, number>()
@@ -28,9 +28,11 @@ export class ConfirmedSending {
   readonly #frameBytes: number
   reason: unknown
   hasEnded = false
+  /** No queue wanted a message: one that is declared here may have been deleted. */
+  foundNoQueue = false
 
   constructor({ connection, channel }: Opened<AmqpConfirmChannel>, options: ConfirmedSendingOptions) {
-    this.#channel = channel
+    this.channel = channel
     this.#frameBytes = largestFrame(connection)
     this.#options = options
     channel.on('error', (error) => {
@@ -60,7 +62,7 @@ export class ConfirmedSending {
   async close(): Promise<void> {
     if (this.hasEnded) return
     this.hasEnded = true
-    const closing = (async () => this.#channel.close())().catch(() => {})
+    const closing = (async () => this.channel.close())().catch(() => {})
     await inTime(closing, { clock: this.#options.clock, withinMs: 3_000 })
     // Confirmations still missing at this point will never arrive.
     this.reason ??= new Error('the transport was closed')
@@ -71,7 +73,7 @@ export class ConfirmedSending {
     const { exchange, routingKey, content, options } = wire
     return new Promise((resolve) => {
       try {
-        this.#channel.publish(exchange, routingKey, content, options, (error) => resolve(this.#answer(wire, error)))
+        this.channel.publish(exchange, routingKey, content, options, (error) => resolve(this.#answer(wire, error)))
       } catch (error) {
         resolve(this.#notSent(error))
       }
@@ -96,6 +98,7 @@ export class ConfirmedSending {
     if (returned > 0) {
       if (returned === 1) this.#returned.delete(name)
       else this.#returned.set(name, returned - 1)
+      this.foundNoQueue = true
       return { kind: 'refused', error: unroutable(exchange, routingKey) }
     }
     if (error === null || error === undefined) return { kind: 'sent' }

@@ -38,11 +38,12 @@ export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: 
     return new Error(`no ${what} within ${confirmTimeoutMs} ms${said}`)
   }
 
-  const begin = async (): Promise<ConfirmedSending> => {
-    const opened = await link.open((connection) => connection.createConfirmChannel())
-    const sending = new ConfirmedSending(opened, { clock, timeoutMs: confirmTimeoutMs, silence })
+  /** Again on the same channel if no queue wanted a message: what is declared here may have been deleted. */
+  const begin = async (old?: ConfirmedSending): Promise<ConfirmedSending> => {
+    const sending = old ?? (await beginNew())
+    sending.foundNoQueue = false
     try {
-      await prepare(opened.channel)
+      await prepare(sending.channel)
       return sending
     } catch (error) {
       await sending.close()
@@ -50,8 +51,13 @@ export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: 
     }
   }
 
-  const openNew = async (): Promise<ConfirmedSending> => {
-    const beginning = begin()
+  const beginNew = async (): Promise<ConfirmedSending> => {
+    const opened = await link.open((connection) => connection.createConfirmChannel())
+    return new ConfirmedSending(opened, { clock, timeoutMs: confirmTimeoutMs, silence })
+  }
+
+  const openNew = async (old?: ConfirmedSending): Promise<ConfirmedSending> => {
+    const beginning = begin(old)
     try {
       const sending = await inTime(beginning, { clock, withinMs: confirmTimeoutMs })
       if (sending !== undefined) return sending
@@ -71,8 +77,9 @@ export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: 
         forget(opening)
         throw error
       })
-      if (!sending.hasEnded) return sending
+      if (!sending.hasEnded && !sending.foundNoQueue) return sending
       forget(opening)
+      if (!sending.hasEnded) current ??= openNew(sending)
     }
   }
 
