@@ -86,8 +86,10 @@ function decide(
       details: { records: [{ handler: request.handler, key: request.key }], errors: [] },
     })
   }
-  if (earlier !== undefined)
-    return { state: 'processed', fingerprint: earlier.fingerprint, processedAt: new Date(), result: undefined }
+  if (earlier !== undefined) {
+    const { state, result } = transaction.changed(rowName(request))
+    return { state, fingerprint: earlier.fingerprint, processedAt: new Date(), result }
+  }
   transaction.steps.push({ kind: 'claim', request, isPartly: partly })
   return undefined
 }

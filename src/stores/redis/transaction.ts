@@ -67,6 +67,16 @@ export class Transaction {
     this.steps.length = length
   }
 
+  /** What this transaction has made of a record since it claimed it. */
+  changed(name: string): Pick<KeptRecord, 'state' | 'result'> {
+    let changed: Pick<KeptRecord, 'state' | 'result'> = { state: 'processed', result: undefined }
+    for (const step of this.steps) {
+      if (step.kind === 'claim' && rowName(step.request) === name) changed = { state: 'processed', result: undefined }
+      if (step.kind === 'update' && rowName(step.change) === name) changed = step.change
+    }
+    return changed
+  }
+
   /** What this transaction has claimed and not released since, by name. */
   claimed(): Map<string, ClaimRequest> {
     const claimed = new Map<string, ClaimRequest>()

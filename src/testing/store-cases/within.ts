@@ -50,6 +50,23 @@ export const withinCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'within: a second claim in the same transaction finds what the first one has kept',
+    needs: ['native-transaction'],
+    async run(context) {
+      const { store } = context
+      await callers(context, async (tx) => {
+        const joined = store.within(tx)
+        await joined.savepoint(async () => {
+          assert.equal(await claimWithin(joined), undefined)
+          await joined.inbox.update(tx, [{ ...request('m1'), state: 'processed', result: '1' }])
+        })
+        const again = await joined.savepoint(() => claimWithin(joined))
+        assert.deepEqual([again?.state, again?.result], ['processed', '1'])
+      })
+      assert.equal((await recordOf(store, request('m1')))?.result, '1')
+    },
+  },
+  {
     name: 'within: work that fails is rolled back, and the transaction of the caller continues',
     needs: ['native-transaction'],
     async run(context) {
