@@ -36,7 +36,7 @@ export function alertParts(
   const { store, clock, events } = engine
   return {
     ...{ store, clock, events, app, rules },
-    measure: (now) => measure({ ...operations, parking: store.parking, app }, rules, now),
+    measure: (now) => measure({ ...operations, app }, rules, now),
     async intend(tx, rule, notice) {
       await intendWithin(engine, effectOf(app, rule), notice, { tx, key: notice.id })
     },

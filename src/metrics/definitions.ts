@@ -64,6 +64,11 @@ export const storeMetrics = {
     labels: ['handler'],
   },
   justonce_waiting_messages: { type: 'gauge', help: 'Messages that wait for another attempt.', labels: ['handler'] },
+  justonce_waiting_oldest_seconds: {
+    type: 'gauge',
+    help: 'How long the message that has waited longest for another attempt has waited.',
+    labels: [],
+  },
   justonce_delayed_messages: {
     type: 'gauge',
     help: 'Published messages whose time to leave has not come.',

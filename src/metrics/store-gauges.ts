@@ -13,6 +13,7 @@ export async function storeGauges({
   const set = gauges.add.bind(gauges)
   const seen = await overview({ minutes: 0 })
   set('justonce_processes', seen.processes)
+  set('justonce_waiting_oldest_seconds', secondsSince(seen.parked.waitingSince))
   set('justonce_delayed_messages', seen.delayed)
   set('justonce_intents_waiting', seen.intents.waiting)
   set('justonce_intents_unknown', seen.intents.dead)
@@ -43,7 +44,10 @@ export async function storeGauges({
     if (seen.records.rows !== undefined) set('justonce_records', seen.records.rows)
     if (seen.records.bytes !== undefined) set('justonce_records_size_bytes', seen.records.bytes)
   }
-  if (seen.horizon !== undefined)
-    set('justonce_horizon_seconds', Math.max(0, (Date.now() - seen.horizon.getTime()) / 1_000))
+  if (seen.horizon !== undefined) set('justonce_horizon_seconds', secondsSince(seen.horizon))
   return gauges
+}
+
+function secondsSince(at: Date | undefined): number {
+  return at === undefined ? 0 : Math.max(0, (Date.now() - at.getTime()) / 1_000)
 }

@@ -76,7 +76,12 @@ export interface Overview {
   readonly outgoing: Readonly<Record<string, QueueCount>>
   /** Published messages whose time to leave has not come. */
   readonly delayed: number
-  readonly parked: { readonly waiting: number; readonly dead: number }
+  readonly parked: {
+    readonly waiting: number
+    readonly dead: number
+    /** Since when the message that has waited longest for another attempt has waited. */
+    readonly waitingSince: Date | undefined
+  }
   /** Calls outside that have not ended: those that are tried by themselves, and those that wait for a person. */
   readonly intents: { readonly waiting: number; readonly dead: number }
   /** About how many records there are and how much room they take, as far as the store knows without counting. */

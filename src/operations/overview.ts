@@ -8,6 +8,7 @@ import type { MinuteView, Overview, OverviewOptions, ProcessView } from './monit
 import { addRates, minuteView, ratesOf, sumOf } from './rates.ts'
 import { reportsOf } from './reports.ts'
 import type { Site } from './site.ts'
+import { longestWaitSince } from './waiting-since.ts'
 import { checkWhole } from './who-and-why.ts'
 
 /** The processes that are alive, those that started last first. */
@@ -51,6 +52,7 @@ export async function overview<Tx>(
     parked: {
       waiting: await countParked(store, { state: 'waiting' }),
       dead: await countParked(store, { state: 'dead' }),
+      waitingSince: await longestWaitSince(store.parking),
     },
     intents: {
       waiting: await countParked(store, { kind: 'intent', state: 'waiting' }),

@@ -8,6 +8,7 @@ import { processMetrics, storeMetrics } from '../../src/metrics/definitions.ts'
 import { countEvents, prometheusContentType, prometheusText } from '../../src/metrics/index.ts'
 import { MetricSet } from '../../src/metrics/metric-set.ts'
 import { Samples } from '../../src/metrics/samples.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { memoryTransport } from '../../src/transports/memory/index.ts'
 
 const names = [...Object.keys(processMetrics), ...Object.keys(storeMetrics)]
@@ -47,6 +48,24 @@ test('what an app does is counted, and what its store holds is shown', async () 
   const ofStore = await prometheusText(app.store)
   expect(ofStore).toContain('justonce_dead_letters{handler="tag-note"} 1\n')
   expect(ofStore).not.toContain('_total')
+})
+
+test('how long a message has waited for another attempt is shown', async () => {
+  const transport = memoryTransport()
+  const clock = fakeClock({ start: new Date('2020-01-01T00:00:00Z') })
+  const app = justonce({ store: memoryStore({ clock }), transport, clock, log: false })
+  app.on('note.created', { name: 'tag-note', retry: { backoff: () => 3_600_000 } }, () => {
+    throw new Error('no')
+  })
+  onTestFinished(() => app.stop())
+  await app.start()
+  expect(await prometheusText(app)).toContain('justonce_waiting_oldest_seconds 0\n')
+  transport.send([{ id: 'm1', type: 'note.created', body: {} }])
+  await transport.idle()
+  const since = clock.now()
+  expect(await app.operations.overview({ minutes: 0 })).toMatchObject({ parked: { waitingSince: since } })
+  // By the clock of the machine, which is long past that of the test.
+  expect(await prometheusText(app)).toMatch(/justonce_waiting_oldest_seconds [1-9]\d*/)
 })
 
 test('labels stay bounded and the text stays readable, whatever names and messages bring', () => {
