@@ -75,6 +75,7 @@ test('every minute is counted and kept, also when the process has ended', async 
     if (id === 'bad') throw new Error('no')
     write(tx, id)
   })
+  const begunAt = clock.now()
   await handle(note('m1'), note('m2'), note('bad'))
   await handle(note('m1'))
   await clock.advance(61_000)
@@ -83,7 +84,7 @@ test('every minute is counted and kept, also when the process has ended', async 
   const { overview, handlers } = operations(store, { clock })
   const { history, processes, parked } = await overview({ minutes: 3 })
   expect(processes).toBe(0)
-  expect(parked).toEqual({ waiting: 1, dead: 0 })
+  expect(parked).toEqual({ waiting: 1, dead: 0, waitingSince: begunAt })
   const counted = history.map((minute) => [minute.processed, minute.knownHere + minute.knownInStore, minute.failed])
   expect(counted).toEqual([
     [0, 0, 0],
