@@ -93,6 +93,22 @@ describe.skipIf(!server.available).each(poolsOf)('$client: round trips', ({ clie
     }
   })
 
+  test('a message that this app has just handled: none', async () => {
+    const transport = memoryTransport()
+    const app = justonce({ store: shared.store, transport, heartbeat: false, concurrency: 1 })
+    app.on('note.created', 'tag-note', ({ id }, { tx }) => twoStatements(tx, id))
+    await app.start()
+    proxy.trips()
+    for (const settled of [1, 2]) {
+      transport.send({ id: 'a1', type: 'note.created', body: {} })
+      const until = performance.now() + 10_000
+      while (transport.settled().length < settled && performance.now() < until) await pause(5)
+      expect(transport.settled()).toHaveLength(settled)
+    }
+    await app.stop()
+    expect(proxy.trips()).toEqual([4 + more])
+  })
+
   test('messages that are known already: one more to look, and none for it when the last ones were known, too', async () => {
     await handled(['d1', 'd2'])
     expect(await handled(['d1', 'd2'])).toEqual([3 + more])
