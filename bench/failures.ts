@@ -102,7 +102,7 @@ function traffic({ empty, full }: Databases, { messages, parked }: FailuresOptio
     {
       name: 'failing',
       against: 'fresh',
-      goal: { atLeast: 0.85 },
+      goal: { atLeast: 0.9 },
       measure: () => measureTraffic({ ...onEmpty, failing }),
     },
     { name: 'fresh-much-parked', against: 'fresh', goal: { atLeast: 0.9 }, measure: () => measureTraffic(onFull) },

@@ -1,3 +1,4 @@
+import type { Cpu } from './cpu.ts'
 import type { Goal, Row } from './suite.ts'
 
 /** One measured run of a way of working. */
@@ -5,6 +6,7 @@ export interface Measured {
   readonly deliveries: number
   readonly ms: number
   readonly correct: boolean
+  readonly cpu?: Cpu
 }
 
 /** A way of working through the same messages. */
@@ -43,9 +45,19 @@ export async function interleaved(
       perSecond: Math.round(own),
       ratio: Number((own / other).toFixed(3)),
       correct: (measured.get(name) as Measured[]).every(({ correct }) => correct),
+      ...cpuEach(measured.get(name) as Measured[]),
       ...(goal && { goal: { ...goal, met: isMet(goal, own / other) } }),
     }
   })
+}
+
+/** For each delivery, the median of the rounds. */
+function cpuEach(results: readonly Measured[]): { readonly cpu?: Cpu } {
+  const each = results.flatMap(({ cpu, deliveries }) => (cpu === undefined ? [] : { cpu, deliveries }))
+  if (each.length === 0) return {}
+  const of = (place: keyof Cpu): number =>
+    Math.round(median(each.map(({ cpu, deliveries }) => cpu[place] / deliveries)))
+  return { cpu: { here: of('here'), server: of('server') } }
 }
 
 function isMet({ atLeast, atMost = Number.POSITIVE_INFINITY }: Goal, ratio: number): boolean {

@@ -1,3 +1,5 @@
+import type { Cpu } from './cpu.ts'
+
 export interface BenchOptions {
   /** How often every way of working is measured; the median counts. */
   readonly rounds: number
@@ -23,6 +25,8 @@ export interface Row {
   /** After every round the tables held exactly what this way of working has to leave there. */
   readonly correct: boolean
   readonly goal?: Goal & { readonly met: boolean }
+  /** For each delivery, where it was counted. */
+  readonly cpu?: Cpu
 }
 
 /** A table to print; the first line is its head. */

@@ -2,16 +2,18 @@ import { median, type Way } from '../rounds.ts'
 import type { Lines, Row } from '../suite.ts'
 
 export function speedLines(rows: readonly Row[], ways: readonly Way[]): Lines {
+  const hasCpu = rows.some(({ cpu }) => cpu !== undefined)
   const head = ['name', 'per second', 'against', 'ratio', 'goal', 'correct']
   return [
-    head,
-    ...rows.map(({ name, perSecond, ratio, goal, correct }) => [
+    [...head, ...(hasCpu ? ['CPU here, µs', 'CPU of the server, µs'] : [])],
+    ...rows.map(({ name, perSecond, ratio, goal, correct, cpu }) => [
       name,
       String(perSecond),
       against(ways.find((way) => way.name === name)),
       ratio.toFixed(2),
       goalText(goal),
       correct ? 'yes' : 'NO',
+      ...(hasCpu ? [String(cpu?.here ?? ''), String(cpu?.server ?? '')] : []),
     ]),
   ]
 }

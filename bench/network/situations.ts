@@ -16,13 +16,16 @@ export const usual: Situation = { suffix: '', inFlight: 200, isHot: false }
 /** Ten callers, or a broker that hands over only a few messages at once. */
 export const tenInFlight: Situation = { suffix: '-10-in-flight', inFlight: 10, isHot: false }
 
+/** A source that hands over the next message when the one before it is settled. */
+export const oneInFlight: Situation = { suffix: '-1-in-flight', inFlight: 1, isHot: false }
+
 export const situations: readonly Situation[] = [
   usual,
   { suffix: '-800-in-flight', inFlight: 800, isHot: false },
   { suffix: '-hot', inFlight: 200, isHot: true },
   tenInFlight,
   { suffix: '-hot-10-in-flight', inFlight: 10, isHot: true },
-  { suffix: '-1-in-flight', inFlight: 1, isHot: false },
+  oneInFlight,
   { suffix: '-hot-1-in-flight', inFlight: 1, isHot: true },
 ]
 

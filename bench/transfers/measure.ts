@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { countCpu } from '../cpu.ts'
 import type { Measured } from '../rounds.ts'
 import { type ConsumerName, expectedOf, startConsumer } from './consumers.ts'
 import { type Prefetched, prefetched } from './prefetched.ts'
@@ -40,9 +41,11 @@ export async function measureRemembered(setup: Setup): Promise<Measured> {
 async function consumeAll(name: ConsumerName, setup: Setup): Promise<Measured> {
   const source = prefetched(setup)
   const consumer = await startConsumer(name, source, setup)
+  const cpuSince = await countCpu(setup.pool)
   const ms = await timeUntilDone(source, setup.workload)
+  const cpu = cpuSince()
   await consumer.stop()
-  return await result(name, setup, ms)
+  return { ...(await result(name, setup, ms)), cpu }
 }
 
 async function timeUntilDone(source: Prefetched, { deliveries }: Workload): Promise<number> {

@@ -28,10 +28,17 @@ describe.skipIf(!postgres.available || missing !== undefined)('bench -- network'
   test('everything is measured, and correct', async () => {
     const { rows, latency, idle } = await benchNetwork()
     for (const row of rows) expect(row).toMatchObject({ rttMs: 0.5, perSecond: figure, ratio: figure, correct: true })
+    const cpu = rows.filter(({ name }: Row) => name.startsWith('bare')).map((row: Row) => row.cpu)
+    for (const each of cpu) expect(each).toEqual({ here: figure, server: figure })
+    expect(Math.max(...cpu.map((each: Row['cpu']) => each?.here))).toBeGreaterThan(0)
     const withGoals = rows.filter(({ goal }: Row) => goal !== undefined)
     expect(Object.fromEntries(withGoals.map(({ name, goal }: Row) => [name, goal?.atLeast]))).toEqual({
+      handlers: 1,
+      'handlers-800-in-flight': 1,
+      'handlers-10-in-flight': 1,
       'handlers-key': 1.5,
       'handlers-key-800-in-flight': 1.5,
+      'handlers-key-hot': 1,
       'handlers-interleaved': 7,
       'handlers-interleaved-800-in-flight': 7,
       'handlers-hot': 1,
@@ -39,7 +46,9 @@ describe.skipIf(!postgres.available || missing !== undefined)('bench -- network'
       batch: 15,
       'batch-800-in-flight': 15,
       duplicates: 50,
+      'lone-1-in-flight': 0.95,
       'once-10-in-flight': 0.98,
+      'once-1-in-flight': 0.98,
       'once-result-10-in-flight': 0.98,
     })
     expect(latency).toHaveLength(12)
