@@ -20,7 +20,7 @@ export interface ConfirmedSendingOptions {
 
 /** One confirm channel. It is unusable after the first message whose confirmation did not arrive. */
 export class ConfirmedSending {
-  readonly channel: AmqpConfirmChannel
+  readonly #channel: AmqpConfirmChannel
   readonly #options: ConfirmedSendingOptions
   /** How many were returned because no queue wants them. The broker returns them before it confirms them. */
   readonly #returned = new Map<string, number>()
@@ -30,13 +30,17 @@ export class ConfirmedSending {
   hasEnded = false
   /** No queue wanted a message: one that is declared here may have been deleted. */
   foundNoQueue = false
+  /** What was declared has closed the channel, and none of the messages that were sent meanwhile. */
+  isClosedByPreparing = false
+  #isPreparing = false
 
   constructor({ connection, channel }: Opened<AmqpConfirmChannel>, options: ConfirmedSendingOptions) {
-    this.channel = channel
+    this.#channel = channel
     this.#frameBytes = largestFrame(connection)
     this.#options = options
     channel.on('error', (error) => {
       this.reason = error
+      this.isClosedByPreparing = this.#isPreparing
     })
     channel.on('close', () => {
       this.hasEnded = true
@@ -46,6 +50,17 @@ export class ConfirmedSending {
       const name = nameOf(fields.exchange, fields.routingKey, properties.headers?.['cloudEvents:id'])
       this.#returned.set(name, (this.#returned.get(name) ?? 0) + 1)
     })
+  }
+
+  /** Makes sure that the target exists. Others may be waiting for confirmations on this channel. */
+  async prepare(declare: (channel: AmqpConfirmChannel) => Promise<void>): Promise<void> {
+    this.foundNoQueue = false
+    this.#isPreparing = true
+    try {
+      await declare(this.#channel)
+    } finally {
+      this.#isPreparing = false
+    }
   }
 
   async send(wire: WireMessage): Promise<Answer> {
@@ -62,7 +77,7 @@ export class ConfirmedSending {
   async close(): Promise<void> {
     if (this.hasEnded) return
     this.hasEnded = true
-    const closing = (async () => this.channel.close())().catch(() => {})
+    const closing = (async () => this.#channel.close())().catch(() => {})
     await inTime(closing, { clock: this.#options.clock, withinMs: 3_000 })
     // Confirmations still missing at this point will never arrive.
     this.reason ??= new Error('the transport was closed')
@@ -73,7 +88,7 @@ export class ConfirmedSending {
     const { exchange, routingKey, content, options } = wire
     return new Promise((resolve) => {
       try {
-        this.channel.publish(exchange, routingKey, content, options, (error) => resolve(this.#answer(wire, error)))
+        this.#channel.publish(exchange, routingKey, content, options, (error) => resolve(this.#answer(wire, error)))
       } catch (error) {
         resolve(this.#notSent(error))
       }

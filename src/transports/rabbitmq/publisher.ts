@@ -41,9 +41,8 @@ export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: 
   /** Again on the same channel if no queue wanted a message: what is declared here may have been deleted. */
   const begin = async (old?: ConfirmedSending): Promise<ConfirmedSending> => {
     const sending = old ?? (await beginNew())
-    sending.foundNoQueue = false
     try {
-      await prepare(sending.channel)
+      await sending.prepare(prepare)
       return sending
     } catch (error) {
       await sending.close()
@@ -92,7 +91,8 @@ export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: 
     const answers = await Promise.all(wires.map((wire) => sending.send(wire)))
     const lost = answers.filter(({ kind }) => kind === 'lost').length
     if (lost === 0) return answers.map(resultOf)
-    if (!isAboutOneMessage(sending.reason)) throw notConfirmed(lost, wires.length, sending.reason)
+    if (sending.isClosedByPreparing || !isAboutOneMessage(sending.reason))
+      throw notConfirmed(lost, wires.length, sending.reason)
     // One of them caused this, and only sending each alone shows which. The others must not be affected.
     if (wires.length === 1) return [{ kind: 'refused', error: refusedBy(sending.reason) }]
     const results: PublishResult[] = []
