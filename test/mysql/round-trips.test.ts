@@ -4,6 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { justonce, once } from '../../src/index.ts'
 import { type MysqlStore, mysqlStore } from '../../src/stores/mysql/index.ts'
 import { memoryTransport } from '../../src/transports/memory/index.ts'
+import { note } from '../app/open-app.ts'
+import { openEngine } from '../app/open-engine.ts'
 import { createMysqlDatabase } from '../servers/mysql-databases.ts'
 import { requireServer } from '../servers/require.ts'
 import { type CountingProxy, countingProxy } from './counting-proxy.ts'
@@ -99,5 +101,24 @@ describe.skipIf(!mariadb.available)('mysql2: round trips', () => {
     }
     await app.stop()
     expect(proxy.trips()).toHaveLength(1)
+  })
+
+  test('a retry that fails: 6 to reserve it, 4 to book it, and 10 for one transaction with two statements', async () => {
+    const { on, handle, retry, eventsOf } = openEngine({ store: store as never })
+    on('note.created', { name: 'tag-note', retry: { attempts: 6, backoff: () => 0 } }, async ({ id }, { tx }) => {
+      await twoStatements(tx as never, id)
+      throw new Error('no')
+    })
+    await handle(note('m1'))
+    proxy.trips()
+    const counted: number[][] = []
+    for (let attempt = 2; attempt <= 6; attempt++) {
+      await retry()
+      counted.push(proxy.trips())
+    }
+    expect(eventsOf('parked').map(({ attempts }) => attempts)).toEqual([1, 2, 3, 4, 5, 6])
+    const sum = (trips: readonly number[]) => trips.reduce((all, each) => all + each, 0)
+    // The savepoint of the part, the way back to it, and what became of the message.
+    expect(counted.sort((a, b) => sum(a) - sum(b))[0]).toEqual([6, 4, 2 + around + 3])
   })
 })

@@ -4,6 +4,8 @@ import { wireFrames } from './wire-frames.ts'
 export interface CountingProxy extends ByteProxy {
   /** Of every transaction of the store since the last call, in order of their ends: how often its client has waited for the server. */
   trips(): number[]
+  /** Since the last call, those of everybody, inside a transaction or not. */
+  all(): number
 }
 
 /**
@@ -16,6 +18,7 @@ export interface CountingProxy extends ByteProxy {
  */
 export async function countingProxy(original: string, handlers: readonly string[]): Promise<CountingProxy> {
   let counted: number[] = []
+  let every = 0
   const proxy = await byteProxy(original, () => {
     let open: number | undefined
     let isNamed = false
@@ -44,7 +47,9 @@ export async function countingProxy(original: string, handlers: readonly string[
           isNamed = false
         }
         isNamed ||= handlers.some((name) => text.includes(name))
-        if (open !== undefined && ((hasAnswered && unanswered === 0) || isOpening)) open++
+        const isTrip = (hasAnswered && unanswered === 0) || isOpening
+        if (isTrip) every++
+        if (isTrip && open !== undefined) open++
         asked(bytes)
         hasAnswered = false
         if (open !== undefined && text.includes('CLOSE justonce_seal')) {
@@ -69,6 +74,11 @@ export async function countingProxy(original: string, handlers: readonly string[
     trips() {
       const trips = counted
       counted = []
+      return trips
+    },
+    all() {
+      const trips = every
+      every = 0
       return trips
     },
   }
