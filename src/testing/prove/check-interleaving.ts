@@ -1,7 +1,7 @@
 import type { IncomingMessage, Store } from '../../contracts/index.ts'
+import { bothOrders, type Order } from './orders.ts'
 import type { OverallCheck, Verdict } from './proof.ts'
 import type { Prover } from './prover.ts'
-import type { Tables } from './tables.ts'
 import { stepNames } from './wording.ts'
 
 const title = 'Messages that interleave in one transaction do not disturb each other'
@@ -22,11 +22,9 @@ export async function checkInterleaving<S extends Store>(prover: Prover<S>): Pro
   if (reason !== undefined) return { title, verdict: { kind: 'not-applicable', reason } }
   let verdict: Verdict = { kind: 'held' }
   for (const first of pairs) {
-    const swapped = prover.messages.toSpliced(first, 2, ...prover.messages.slice(first, first + 2).reverse())
-    const other = await prover.run('in another order', { batches: prover.oneByOne(swapped) })
-    const fine = [prover.baseline.effect, ...(other.journal.failures.length > 0 ? [] : [other.effect])]
+    const { swapped, orders } = await bothOrders(prover, first)
     for (const order of [prover.messages, swapped]) {
-      const failure = await mix(prover, order, first, fine)
+      const failure = await mix(prover, order, first, orders)
       if (failure !== undefined) verdict = { kind: 'broken', failure }
     }
   }
@@ -51,7 +49,7 @@ async function mix<S extends Store>(
   prover: Prover<S>,
   order: readonly IncomingMessage[],
   at: number,
-  fine: readonly Tables[],
+  fine: readonly Order[],
 ): Promise<number | undefined> {
   const [held, other] = order.slice(at, at + 2) as [IncomingMessage, IncomingMessage]
   const steps = prover.baseline.steps.get(held) ?? []

@@ -1,8 +1,8 @@
 import type { IncomingMessage, Store } from '../../contracts/index.ts'
+import { bothOrders, type Order } from './orders.ts'
 import type { OverallCheck, Verdict } from './proof.ts'
 import type { Prover } from './prover.ts'
 import type { Step } from './steps.ts'
-import type { Tables } from './tables.ts'
 import { stepNames } from './wording.ts'
 
 const title = 'Two concurrent messages do not overwrite each other'
@@ -20,12 +20,11 @@ export async function checkLostUpdates<S extends Store>(prover: Prover<S>): Prom
   if (reason !== undefined) return { title, verdict: { kind: 'not-applicable', reason } }
   let verdict: Verdict = { kind: 'held' }
   for (let first = 0; first + 1 < prover.messages.length; first++) {
-    const swapped = prover.messages.toSpliced(first, 2, ...prover.messages.slice(first, first + 2).reverse())
-    const other = await prover.run('in another order', { batches: prover.oneByOne(swapped) })
+    const { swapped, orders } = await bothOrders(prover, first)
     // If two messages work in only one order, the second may well fail when it comes too early.
-    if (other.journal.failures.length > 0) continue
+    if (orders.length < 2) continue
     for (const order of [prover.messages, swapped]) {
-      const failure = await meet(prover, order, first, [prover.baseline.effect, other.effect])
+      const failure = await meet(prover, order, first, orders)
       if (failure !== undefined) verdict = { kind: 'broken', failure }
     }
   }
@@ -47,7 +46,7 @@ async function meet<S extends Store>(
   prover: Prover<S>,
   order: readonly IncomingMessage[],
   at: number,
-  fine: readonly Tables[],
+  fine: readonly Order[],
 ): Promise<number | undefined> {
   const [held, meanwhile] = order.slice(at, at + 2) as [IncomingMessage, IncomingMessage]
   const steps = prover.baseline.steps.get(held) ?? []

@@ -2,7 +2,16 @@ export type { Difference } from './compare.ts'
 export type { FailureName } from './failure-names.ts'
 export type { TimelineEntry } from './journal.ts'
 export type { Progress, ProveOptions } from './options.ts'
-export type { Failure, OverallCheck, Proof, ProofJson, ProofRow, ProofTable, Verdict } from './proof.ts'
+export type {
+  Failure,
+  OrderDifferences,
+  OverallCheck,
+  Proof,
+  ProofJson,
+  ProofRow,
+  ProofTable,
+  Verdict,
+} from './proof.ts'
 export { prove } from './prove.ts'
 export type { OpenedStore, ScratchCopy, ScratchDatabase, ScratchPlace, ScratchTemplate } from './scratch.ts'
 export { type ScratchMysqlOptions, scratchMysql } from './scratch-mysql.ts'

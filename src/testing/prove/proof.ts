@@ -4,6 +4,13 @@ import type { FailureName } from './failure-names.ts'
 import type { TimelineEntry } from './journal.ts'
 import type { MessageFault, Step, StepFault } from './steps.ts'
 
+/** How an effect differs from that of one order of two messages. */
+export interface OrderDifferences {
+  /** The order: `p1 before p2`. */
+  readonly order: string
+  readonly differences: readonly Difference[]
+}
+
 /** Something wrong with a handler, with everything needed to understand and fix it. */
 export interface Failure extends Explanation {
   readonly name: FailureName
@@ -12,7 +19,13 @@ export interface Failure extends Explanation {
   readonly where: string
   /** What was seen, in one or a few lines. */
   readonly seen: readonly string[]
+  /** What differs from the undisturbed run. */
   readonly differences: readonly Difference[]
+  /**
+   * Where two messages met: what differs from each of the orders in which they can be handled one after the other. If they
+   * fail in the other order, there is only one. Empty for all other failures.
+   */
+  readonly orders: readonly OrderDifferences[]
   readonly timeline: readonly TimelineEntry[]
   /** Where else the same was seen. */
   readonly alsoAt: readonly string[]

@@ -7,8 +7,9 @@ import { explanations } from './explanations.ts'
 import type { FailureName } from './failure-names.ts'
 import { cutTo, type Journal } from './journal.ts'
 import type { UntypedOptions } from './options.ts'
+import type { Order } from './orders.ts'
 import type { PinSettings } from './pins.ts'
-import type { Failure } from './proof.ts'
+import type { Failure, OrderDifferences } from './proof.ts'
 import { type RunOutcome, type RunPlan, runPlan } from './run.ts'
 import type { ScratchTemplate } from './scratch.ts'
 import { checkSteady } from './steady.ts'
@@ -31,6 +32,7 @@ interface Found {
   readonly where: string
   readonly seen: readonly string[]
   readonly differences?: readonly Difference[]
+  readonly orders?: readonly OrderDifferences[]
   readonly journal?: Journal
   /** The report shows only what happened to this message. */
   readonly about?: IncomingMessage
@@ -123,7 +125,7 @@ export class Prover<S extends Store> {
   }
 
   /** Records a failure and returns its number. The same failure at another place is only added to it. */
-  found(name: FailureName, { handlers, where, seen, differences = [], journal, about }: Found): number {
+  found(name: FailureName, { handlers, where, seen, differences = [], orders = [], journal, about }: Found): number {
     const known = this.#indexOf(name, handlers)
     if (known >= 0) {
       const failure = this.failures[known] as (typeof this.failures)[number]
@@ -139,6 +141,7 @@ export class Prover<S extends Store> {
       where,
       seen,
       differences,
+      orders,
       timeline,
       alsoAt: [],
       isAllowed,
@@ -146,15 +149,18 @@ export class Prover<S extends Store> {
   }
 
   /** Records a failure unless two messages that met had one of the effects that are fine: those of one order and of the other. */
-  async foundUnless(fine: readonly Tables[], name: FailureName, met: Met): Promise<number | undefined> {
+  async foundUnless(fine: readonly Order[], name: FailureName, met: Met): Promise<number | undefined> {
     const { pair, how, where, effect, journal } = met
-    if (fine.some((expected) => this.differences(effect, expected).length === 0)) return undefined
+    if (fine.some((order) => this.differences(effect, order.effect).length === 0)) return undefined
     const differences = await this.confirmedDifferences(effect)
+    const orders = fine.map((order) => ({ order: order.name, differences: this.differences(effect, order.effect) }))
+    // The check of the undisturbed run may have shown that only what the database itself writes was different.
+    if (orders.some((order) => order.differences.length === 0)) return undefined
     const handlers = [...new Set(pair.flatMap((message) => this.handlersOf(message)))]
-    const seen = [`${how}, ${pair.map(({ id }) => id).join(' and ')} had an effect that neither order has:`]
+    const seen = [`${how}, ${pair.map(({ id }) => id).join(' and ')} had an effect that neither order has.`]
     const cause = this.causeFor(handlers)
     const blamed = cause?.handlers ?? handlers
-    return this.found(cause?.name ?? name, { handlers: blamed, where, seen, differences, journal })
+    return this.found(cause?.name ?? name, { handlers: blamed, where, seen, differences, orders, journal })
   }
 
   /** A known failure of these handlers that explains a difference better than the difference itself. */

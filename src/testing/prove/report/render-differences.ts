@@ -1,6 +1,8 @@
 import type { Difference } from '../compare.ts'
+import type { OrderDifferences } from '../proof.ts'
 import { oneLine } from '../steps.ts'
 import type { Cell, Row } from '../tables.ts'
+import { indent } from './lines.ts'
 
 const rowsShown = 8
 
@@ -8,6 +10,13 @@ export function renderDifferences(differences: readonly Difference[]): string[] 
   const lines = differences.slice(0, rowsShown).map(renderDifference)
   const more = differences.length - rowsShown
   return more > 0 ? [...lines, `and ${more} more`] : lines
+}
+
+export function renderOrders(orders: readonly OrderDifferences[]): string[] {
+  return orders.flatMap(({ order, differences }) => [
+    `Compared with ${order}:`,
+    ...indent(renderDifferences(differences), 2),
+  ])
 }
 
 function renderDifference({ table, expected, found, columns }: Difference): string {

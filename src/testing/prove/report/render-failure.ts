@@ -1,6 +1,6 @@
 import type { Failure } from '../proof.ts'
 import { beside, indent, wrap } from './lines.ts'
-import { renderDifferences } from './render-differences.ts'
+import { renderDifferences, renderOrders } from './render-differences.ts'
 import { renderTimeline } from './render-timeline.ts'
 
 const margin = 16
@@ -8,12 +8,15 @@ const width = 88
 const placesShown = 4
 
 export function renderFailure(failure: Failure, number: number): string[] {
-  const { why, change, where, seen, differences, timeline, alsoAt } = failure
+  const { why, change, where, seen, differences, orders, timeline, alsoAt } = failure
   const paragraphs = [
     beside('What was done', wrap(where, width), margin),
     beside(
       'What was seen',
-      [...seen.flatMap((text) => wrap(text, width)), ...indent(renderDifferences(differences), 2)],
+      [
+        ...seen.flatMap((text) => wrap(text, width)),
+        ...(orders.length > 0 ? renderOrders(orders) : indent(renderDifferences(differences), 2)),
+      ],
       margin,
     ),
     beside('Why it matters', wrap(why, width), margin),
