@@ -114,24 +114,66 @@ test('no transaction: one that takes too long is parked, and what it publishes t
   expect(chained).toEqual([])
 })
 
-test('no transaction: a retry that takes longer than its reservation is not given to another process meanwhile', async () => {
+test('no transaction: retries that are slow, and those behind them, run in one process at a time', async () => {
   const first = openApp()
   const { clock, database } = first
   const second = openApp({ clock, database })
-  let open = 0
+  const open = new Map<string, number>()
   let most = 0
   for (const { app } of [first, second])
-    app.on('note.created', { name: 'refresh', ...outside, retry: { backoff: () => 1_000 } }, async (_, { attempt }) => {
-      if (attempt === 1) throw new Error('not yet')
-      most = Math.max(most, ++open)
-      await clock.sleep(20_000)
-      open--
-    })
+    app.on(
+      'note.created',
+      { name: 'refresh', ...outside, retry: { backoff: () => 1_000 } },
+      async ({ id }, { attempt }) => {
+        if (attempt === 1) throw new Error('not yet')
+        open.set(id, (open.get(id) ?? 0) + 1)
+        most = Math.max(most, ...open.values())
+        await clock.sleep(20_000)
+        open.set(id, (open.get(id) ?? 0) - 1)
+      },
+    )
   await second.app.start()
-  await first.handle(note('m1'))
-  await clock.advance(60_000)
+  await first.handle(note('m1'), note('m2'), note('m3'))
+  await clock.advance(200_000)
   expect(most).toBe(1)
+  expect(open.size).toBe(3)
   expect(await countParked(first.store)).toBe(0)
+})
+
+test('no transaction: a retry counts as begun for as long as it runs, so that a message which kills its process is found', async () => {
+  const { app, handle, store, clock } = openApp()
+  app.on('note.created', { name: 'refresh', ...outside, retry: { backoff: () => 1_000 } }, async (_, { attempt }) => {
+    if (attempt === 1) throw new Error('not yet')
+    await clock.sleep(20_000)
+  })
+  await handle(note('m1'))
+  for (const ms of [2_000, 4_000, 10_000]) {
+    await clock.advance(ms)
+    expect(await store.parking.list()).toMatchObject([{ key: 'm1', begun: 1 }])
+  }
+  await clock.advance(20_000)
+  expect(await countParked(store)).toBe(0)
+})
+
+test('no transaction: what an operator discards while it waits behind another retry is not called', async () => {
+  const { app, handle, clock } = openApp()
+  const called: string[] = []
+  app.on(
+    'note.created',
+    { name: 'refresh', ...outside, retry: { backoff: () => 1_000 } },
+    async ({ id }, { attempt }) => {
+      if (attempt === 1) throw new Error('not yet')
+      called.push(id)
+      await clock.sleep(20_000)
+    },
+  )
+  await handle(note('m1'), note('m2'))
+  await clock.advance(5_000)
+  expect(called).toHaveLength(1)
+  const waiting = called[0] === 'm1' ? 'm2' : 'm1'
+  await app.operations.retries.discard([{ handler: 'refresh', key: waiting }], { by: 'ana' })
+  await clock.advance(100_000)
+  expect(called).toHaveLength(1)
 })
 
 test('no transaction, at most once: it runs after the acknowledgement, with no transaction open', async () => {

@@ -35,6 +35,8 @@ export interface Batch<Tx> {
   /** Whether a commit was refused because of an error that an unknown handler swallowed. */
   readonly looksBack?: boolean
   readonly lockTimeoutMs: number
+  /** Whether its attempts have been counted as begun, because its handlers were called before. */
+  readonly hasBegun?: boolean
   /** If positions are kept in the store: the moves that make all of this count as handled. */
   readonly moves?: readonly PositionMove[]
 }

@@ -4,7 +4,7 @@ import type { Feed } from '../feed.ts'
 import { noIntents } from '../intending/store-intents.ts'
 import type { Outcomes } from '../items.ts'
 import { noOrder } from '../order/key-order.ts'
-import { beginAttempts, whileReserved } from '../retries/reservation.ts'
+import { beginAttempts, reservedForMs } from '../retries/reservation.ts'
 import { gatherBookkeeping, isNothing } from './bookkeeping.ts'
 import { planExecutions } from './executions.ts'
 import { type Batch, type Committed, doneDeliveries, effectiveDeliveries, processBatch } from './process-batch.ts'
@@ -29,18 +29,20 @@ export async function processOutside<Tx>(engine: Engine<Tx>, feed: Feed, given: 
   const { works } = given
   const executions = planExecutions(works)
   const outcomes: Outcomes = [...given.earlier]
-  await beginAttempts(engine, given)
+  // No lock keeps the rows from other processes while the handlers run, so they are reserved for that long.
+  const longestMs = Math.max(...executions.map(({ handler }) => handler.timeoutMs))
+  await beginAttempts(engine, given, longestMs + reservedForMs)
+  // Another process has the row by now, or it is gone: the transaction leaves it, and calls nothing.
+  if (works.some(({ origin }) => origin.reservation !== undefined && origin.reservation.revision === undefined))
+    return await processBatch(engine, feed, { ...given, hasBegun: true })
   const permits = { order: noOrder, timeIsUp: () => false, wentWell: new Set<string>() }
-  const reservations = works.flatMap(({ origin }) => origin.reservation ?? [])
-  const call = (): Promise<void> => runTogether(engine, undefined, executions, outcomes, permits)
-  // No lock keeps the rows from other processes meanwhile.
-  await (reservations.length === 0 ? call() : whileReserved(engine, reservations, call))
+  await runTogether(engine, undefined, executions, outcomes, permits)
 
   const runs = works.flatMap((work) => work.runs)
   const done = doneDeliveries(given, outcomes)
   const isSettledInside = feed.inside !== undefined && done.length + effectiveDeliveries(given, outcomes).length > 0
   if (isSettledInside || !isNothing(gatherBookkeeping(engine, given, outcomes, runs)))
-    return await processBatch(engine, feed, { ...given, earlier: outcomes })
+    return await processBatch(engine, feed, { ...given, earlier: outcomes, hasBegun: true })
   const nothing = { epoch: undefined, published: [], intended: noIntents, lost: [], overheadMs: 0 }
   return { ...nothing, batch: given, runs, outcomes, done }
 }

@@ -36,12 +36,14 @@ export class Reservation {
 /**
  * Counts the attempts of a batch as begun, before any of its handlers runs: if the process dies now, the rows show it. A
  * message that waits for its turn has not begun, and a batch that is run again has begun only once. `undefined` if none of them
- * comes from a row.
+ * comes from a row, or all have begun already.
  */
 export function beginAttempts<Tx>(
   { store }: Engine<Tx>,
-  { works }: Pick<Batch<Tx>, 'works'>,
+  { works, hasBegun }: Pick<Batch<Tx>, 'works' | 'hasBegun'>,
+  forMs = reservedForMs,
 ): Promise<void> | undefined {
+  if (hasBegun) return undefined
   const reservations = works.flatMap(({ origin, runs }) =>
     origin.reservation !== undefined &&
     origin.reservation.elsewhere === undefined &&
@@ -49,7 +51,7 @@ export function beginAttempts<Tx>(
       ? origin.reservation
       : [],
   )
-  return reservations.length === 0 ? undefined : rebook(store.parking, reservations, 1, reservedForMs)
+  return reservations.length === 0 ? undefined : rebook(store.parking, reservations, 1, forMs)
 }
 
 /** Counts attempts as begun that may take this long. Those whose revision is `undefined` then belong to another process. */

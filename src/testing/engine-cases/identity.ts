@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { JustonceEvent } from '../../contracts/index.ts'
 import { byContent } from '../../engine/intake/identify.ts'
 import { countParked } from '../../operations/index.ts'
+import { overriding } from '../overriding.ts'
 import { recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually, gate, hold } from '../waiting.ts'
@@ -183,12 +184,24 @@ export const identityCases: readonly StoreCase[] = [
     async run({ store, app }) {
       const attempts: number[] = []
       const chained: string[] = []
-      const { app: notes, handle } = app()
+      let open = 0
+      const transaction: typeof store.transaction = async (...given) => {
+        open++
+        try {
+          return await store.transaction(...given)
+        } finally {
+          open--
+        }
+      }
+      // Nothing in the background, whose transactions would be counted as well.
+      const { app: notes, handle } = app({ store: overriding(store, { transaction }), heartbeat: false })
+      const openAtFirst: number[] = []
       notes.on(
         'note.created',
         { name: 'refresh', delivery: 'at-least-once', transaction: 'none', retry: { backoff: () => 0 } },
         async (_, { publish, attempt }) => {
           attempts.push(attempt)
+          if (attempt === 1) openAtFirst.push(open)
           await publish('note.refreshed', {})
           if (attempt === 1) throw new Error('not yet')
         },
@@ -197,6 +210,7 @@ export const identityCases: readonly StoreCase[] = [
       await handle(note('m1'))
       await eventually(async () => (chained.length > 0 ? true : undefined), 'the published message')
       assert.deepEqual(attempts, [1, 2])
+      assert.deepEqual(openAtFirst, [0])
       assert.equal(chained.length, 1)
       assert.equal(await recordOf(store, { handler: 'refresh', key: 'm1' }), undefined)
       await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the end of its row')
