@@ -139,6 +139,8 @@ function configOf(place: Place, index: number, broken: ChaosOptions['broken']): 
   return {
     ...(broken && { broken: broken.consumer, stops: [{ point: broken.lingersAt, how: 'linger', always: true }] }),
     database: throughProxy(place, index),
+    // So each kind of message is handled in both ways, in processes that compete for it.
+    interleaving: [index % 2 === 0 ? 'record' : 'follow'],
     batchMax: 10,
     failureRate: 0.02,
     retryDelayMs: 200,
@@ -153,7 +155,7 @@ function throughProxy({ world, proxies }: Place, index: number): DatabaseAddress
   if (world.database.kind === 'redis') return { ...world.database, url: url.href, socketTimeoutMs: queryTimeoutMs }
   if (world.database.kind === 'mysql') return { kind: 'mysql', url: url.href }
   url.searchParams.set('query_timeout', String(queryTimeoutMs))
-  return { kind: 'postgres', url: url.href }
+  return { ...world.database, url: url.href }
 }
 
 async function repeatedly(work: () => void, everyMs: number, signal: AbortSignal): Promise<void> {

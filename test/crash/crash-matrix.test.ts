@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type CrashPoint, crashPoints } from '../../src/testing/index.ts'
 import type { ConsumerChild } from './consumer-child.ts'
-import { onPostgres, onRedis, stores } from './stores.ts'
+import { onPostgres, onPostgresJs, onRedis, stores } from './stores.ts'
 import { exactlyOnce } from './verdict.ts'
 import { type Acknowledging, ids } from './world.ts'
 
@@ -60,6 +60,47 @@ describe.each([onPostgres, onRedis])('killed on $name with four batches open at 
     await world.untilDrained()
     expect(await world.verdict()).toEqual(exactlyOnce)
   })
+})
+
+describe.each([onPostgres, onPostgresJs])('killed on $name while messages interleave', (store) => {
+  const interleaving = ['record', 'follow'] as const
+  const next = { visibilityMs: patientVisibilityMs, interleaving, failing: ['m002', 'm013'] }
+
+  test.skipIf(store.isMissing)('between the writes of several: one effect each', async () => {
+    await using world = await store.open('inside')
+    await world.send(ids(20))
+    const stops = ids(20).map((message) => ({ point: 'between-writes', message, how: 'wait' }) as const)
+    const dying = world.start({ visibilityMs, batchBudgetMs, concurrency: 1, interleaving, stops })
+    // The first batch has one message.
+    await dying.reached('between-writes')
+    dying.go()
+    const inHand = () => dying.all('reached').flatMap(({ keys = [] }) => keys)
+    await dying.until(() => inHand().length >= 3, 'two of a batch are between their writes')
+    expect(await dying.kill()).toEqual({ code: null, signal: 'SIGKILL' })
+
+    world.start(next)
+    await world.untilDrained()
+    expect(await world.verdict()).toEqual(exactlyOnce)
+  })
+
+  test.skipIf(store.isMissing).each(['before-commit', 'after-commit'] as const)(
+    '%s: one effect each',
+    async (point) => {
+      await using world = await store.open('separate')
+      await world.send(ids(20))
+      const stops = [{ point, message: 'm014', how: 'die' }] as const
+      const dying = world.start({ visibilityMs, batchBudgetMs, concurrency: 1, interleaving, stops })
+      const { keys = [] } = await dying.reached(point)
+      expect(await dying.ended).toEqual({ code: null, signal: 'SIGKILL' })
+      expect(keys.length).toBeGreaterThan(1)
+
+      const successor = world.start(next)
+      await world.untilDrained()
+      expect(await world.verdict()).toEqual(exactlyOnce)
+      await successor.stop()
+      expect(whatBecameOf('m014', successor)).toBe(expectedAfter(point, 'separate'))
+    },
+  )
 })
 
 type Fate = 'run' | 'duplicate' | 'not delivered'

@@ -22,11 +22,18 @@ export const onSqlite: StoreUnderTest = {
   open: (acknowledging) => openWorld({ acknowledging }),
 }
 
-export const onPostgres: StoreUnderTest = {
-  name: 'postgres',
-  isMissing: !postgres.available,
-  acknowledgings: ['inside', 'separate'],
-  open: (acknowledging) => openWorld({ acknowledging, postgresUrl: postgres.url }),
+export const onPostgres = postgresOver('pg')
+
+/** For tests in which it matters how a client pipelines its statements. */
+export const onPostgresJs = postgresOver('postgres.js')
+
+function postgresOver(library: 'pg' | 'postgres.js'): StoreUnderTest {
+  return {
+    name: library === 'pg' ? 'postgres' : 'postgres over postgres.js',
+    isMissing: !postgres.available,
+    acknowledgings: ['inside', 'separate'],
+    open: (acknowledging) => openWorld({ acknowledging, postgresUrl: postgres.url, postgresLibrary: library }),
+  }
 }
 
 export const onMysql: StoreUnderTest = {

@@ -14,6 +14,7 @@ import {
   type ConsumerConfig,
   type DatabaseAddress,
   messageType,
+  type PostgresAddress,
   queueName,
   type RedisAddress,
 } from './fixtures/consumer-config.ts'
@@ -26,6 +27,7 @@ export type Acknowledging = 'inside' | 'separate'
 export interface WorldOptions {
   /** Of a Postgres server, or of one of these; SQLite if none is given. */
   readonly postgresUrl?: string | undefined
+  readonly postgresLibrary?: PostgresAddress['library']
   readonly mariadbUrl?: string | undefined
   readonly redis?: Pick<RedisAddress, 'url' | 'library'> | undefined
   readonly acknowledging: Acknowledging
@@ -69,10 +71,10 @@ export interface World extends AsyncDisposable {
 const usualPatienceMs = 90_000
 
 async function newDatabase(
-  { postgresUrl, mariadbUrl, redis }: Pick<WorldOptions, 'postgresUrl' | 'mariadbUrl' | 'redis'>,
+  { postgresUrl, postgresLibrary: library = 'pg', mariadbUrl, redis }: Omit<WorldOptions, 'acknowledging'>,
   folder: string,
 ): Promise<DatabaseAddress> {
-  if (postgresUrl !== undefined) return { kind: 'postgres', url: await createDatabase(postgresUrl) }
+  if (postgresUrl !== undefined) return { kind: 'postgres', url: await createDatabase(postgresUrl), library }
   if (mariadbUrl !== undefined) return { kind: 'mysql', url: await createMysqlDatabase(mariadbUrl) }
   if (redis !== undefined) return { kind: 'redis', hashTag: freshTag(), ...redis }
   return { kind: 'sqlite', path: join(folder, 'app.db') }
