@@ -16,7 +16,10 @@ test('the table of the benchmarks and the capacity sheet are those of the run th
   expect(expectedPages().map(({ is }) => /^\| `(?:batch|onBatch)` \|/m.test(is))).toEqual([true, true])
 })
 
-const inReadme = ['batch', 'handlers-interleaved', 'handlers-key', 'handlers', 'handlers-1-in-flight', 'handlers-hot']
+const inReadme = [
+  ...['batch', 'handlers-interleaved', 'handlers-key', 'handlers', 'handlers-1-in-flight', 'handlers-hot'],
+  ...['once-10-in-flight', 'once-result-10-in-flight', 'queue'],
+]
 const inChoosing = [
   ...['insert-first', 'handlers', 'handlers-key', 'handlers-interleaved', 'batch', 'duplicates', 'queue'],
   ...['handlers-1-in-flight', 'handlers-hot'],
