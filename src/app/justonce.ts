@@ -207,7 +207,7 @@ export function justonce<
             for (const name of await pinSchemes(store, handlers.all)) timeless.add(name)
           else await rememberHandlers(store, handlers.names)
           await reporting?.prepare()
-          return (await store.warnings?.()) ?? []
+          return (await store.warnings?.({ interleaves: handlers.all.some(({ interleave }) => interleave) })) ?? []
         }
         warnings = await whenStoreIsThere(prepare, { store, clock, events, withinMs, signal: stopping.signal })
       } catch (error) {

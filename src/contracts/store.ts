@@ -184,9 +184,9 @@ export interface Store<Tx = unknown> {
   /**
    * Called by an app when it starts, after `schema`; the app passes the warnings to its listeners. Settings with which the server may
    * lose commits belong to them. `thorough` is for the doctor, which also wants to know what takes longer to find out, such as indexes
-   * that are gone. Absent if there is nothing to warn about.
+   * that are gone. `interleaves`: a handler of the app says so, which some clients of a database cannot make faster. Absent if there is nothing to warn about.
    */
-  warnings?(options?: { readonly thorough?: boolean }): Promise<readonly StoreWarning[]>
+  warnings?(options?: { readonly thorough?: boolean; readonly interleaves?: boolean }): Promise<readonly StoreWarning[]>
   /**
    * What the store can hold now. It may depend on a setting of the server, so it is asked at every start. A larger message makes
    * `park` and `send` reject with `STORE_CANNOT`, before anything is sent. Absent if only the memory is the limit.

@@ -64,4 +64,9 @@ export const handlerCatalog = {
     title: 'A handler with interleave: true did something that other handlers in its transaction would notice',
     fix: 'Remove interleave from this handler, or do without savepoints, session settings, temporary tables and functions such as lastval() in it. Until then its messages run one after the other.',
   },
+  CANNOT_PIPELINE: {
+    title:
+      'A handler says interleave: true, but the client of the store sends no statement before the one ahead of it is answered',
+    fix: 'Use pg 8.23 or later without pg-native, or postgres.js. Nothing is wrong until then, but statements of messages that interleave wait for each other.',
+  },
 } as const

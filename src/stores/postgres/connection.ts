@@ -63,6 +63,8 @@ export interface Connection<Tx> extends Runner {
   readonly skipsAfterFailure: boolean
   /** Whether statements are sent without waiting for the answers to earlier ones, as far as the client can do that. */
   pipeline(isOn: boolean): void
+  /** Whether `pipeline` makes a difference, or the client does so anyway. */
+  readonly canPipeline: boolean
   /** The error if the connection is known to be gone; after that nothing may be run on it. */
   lost(): Error | undefined
   /** `false` if the client has seen that no transaction is open; `undefined` if it cannot tell. */

@@ -41,9 +41,9 @@ type Settings = ReadonlyMap<string, string>
 const holdsAll = new Set(['UTF8', 'SQL_ASCII'])
 
 export async function postgresWarnings<Tx>(
-  connections: Pick<Connections<Tx>, 'runAlone'>,
+  connections: Pick<Connections<Tx>, 'runAlone' | 'checkOut'>,
   tables: Tables,
-  { thorough = false }: { readonly thorough?: boolean } = {},
+  { thorough = false, interleaves = false }: { readonly thorough?: boolean; readonly interleaves?: boolean } = {},
 ): Promise<StoreWarning[]> {
   const found: JustonceError[] = []
   const { rows } = await connections.runAlone(settingsNow, [textArray(settings)])
@@ -69,6 +69,10 @@ export async function postgresWarnings<Tx>(
     const message = `${changing.map(([trigger, table]) => `${trigger} on ${table}`).join(', ')}.`
     found.push(new JustonceError('TABLES_HAVE_TRIGGERS', { message }))
   }
+  if (interleaves && !(await canPipeline(connections))) {
+    const message = 'The pool hands out clients of pg that cannot pipeline.'
+    found.push(new JustonceError('CANNOT_PIPELINE', { message }))
+  }
   if (thorough) {
     found.push(...(await serverFindings(connections, tables, values)))
     const denied = (await connections.runAlone(rights, [textArray(names)])).rows.map(
@@ -78,6 +82,14 @@ export async function postgresWarnings<Tx>(
       found.push(new JustonceError('STORE_DENIED', { message: `The role of the store lacks ${denied.join('; ')}.` }))
   }
   return found.map(({ code, message }) => ({ code, message }))
+}
+
+/** Only a client can tell: the pool does not know its version. */
+async function canPipeline<Tx>({ checkOut }: Pick<Connections<Tx>, 'checkOut'>): Promise<boolean> {
+  const connection = await checkOut({})
+  const can = connection.canPipeline
+  connection.release()
+  return can
 }
 
 /** How many indexes each table has, its primary key included: a name may be changed, an index may not be dropped. */

@@ -274,6 +274,11 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
       client.pipeline = isOn
   }
 
+  get canPipeline(): boolean {
+    const { pipeline } = this.#extras
+    return pipeline === true || (this.#canFly && pipeline === false)
+  }
+
   lost(): Error | undefined {
     return this.#lost
   }

@@ -261,6 +261,8 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
   /** postgres.js always does. */
   pipeline(): void {}
 
+  readonly canPipeline = true
+
   lost(): Error | undefined {
     return this.#lost
   }
