@@ -80,14 +80,20 @@ export class AssignedPartitions {
     const end = last.get(ledger.topic)?.[ledger.partition] ?? 0n
     if (!ledger.isOurs) return
     const { position, lane, epoch } = ledger
-    if (cut === undefined && position >= begin && position <= end && epoch !== noEpoch) {
-      // The epoch is what the broker does not know.
-      ledger.epoch = noEpoch
+    const isRefused = cut === undefined && position >= begin && position <= end && epoch !== noEpoch
+    if (isRefused && !ledger.keepsEpochs) {
+      ledger.ignoreEpochs()
+      const message = `The broker refuses leader epoch ${epoch} of ${lane}, which it has sent itself. Reading continues at ${position} without epochs, so a log that was cut may not be recognised.`
+      settings.notice(new JustonceError('POSITION_LOST', { message }))
+      this.#options.changed()
       return
     }
-    const problem = cut === undefined ? 'does not exist' : `is of a log that was cut off at ${cut.endOffset} or before`
+    let problem = 'does not exist'
+    if (cut !== undefined) problem = `is of a log that was cut off at ${cut.endOffset} or before`
+    else if (isRefused) problem = `is of a log that had leader epoch ${epoch}, and this one has had none so late`
     const message = `Position ${position} of ${lane} ${problem}: it holds ${begin} to ${end}.`
-    if ((cut !== undefined || position > end) && restore !== undefined && ledger.storedUpTo !== undefined) {
+    const isOfAnother = cut !== undefined || isRefused || position > end
+    if (isOfAnother && restore !== undefined && ledger.storedUpTo !== undefined) {
       this.#setAside(this.#of(ledger.topic), new JustonceError('SOURCE_REPLACED', { message }))
       return
     }
@@ -97,7 +103,10 @@ export class AssignedPartitions {
     if (position < begin) {
       ledger.skipTo(begin)
       this.#options.changed()
-    } else this.#restart(ledger, { topicId: ledger.topicId, position: again, committed: -1n })
+    } else {
+      const epochs = isRefused && { epochs: 'refused' as const }
+      this.#restart(ledger, { topicId: ledger.topicId, position: again, committed: -1n, ...epochs })
+    }
   }
 
   /** A store restored from a backup has lost positions. On an idle partition, nothing else would notice. */
@@ -204,7 +213,7 @@ export class AssignedPartitions {
     return this.all().filter((ledger) => ledger.topic === topic)
   }
 
-  #restart(ledger: PartitionLedger, start: Pick<LedgerStart, 'topicId' | 'position' | 'committed'>): void {
+  #restart(ledger: PartitionLedger, start: Pick<LedgerStart, 'topicId' | 'position' | 'committed' | 'epochs'>): void {
     this.#drop(ledger)
     const { topic, partition } = ledger
     const again = new PartitionLedger({ topic, partition, ...start, suspects: this.#options.suspects })

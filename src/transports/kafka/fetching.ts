@@ -240,6 +240,7 @@ export class Fetcher {
           continue
         }
         if (replica >= 0) this.#replicas.set(ledger, replica)
+        ledger.tookEpoch()
         const { records, next, epoch } = committedRecords(fetched, ledger.position)
         if (next > ledger.position) ledger.add(records, next, epoch)
       }

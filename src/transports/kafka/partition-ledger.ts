@@ -17,6 +17,12 @@ export interface Slot {
   state: 'waiting' | 'out' | 'done'
 }
 
+/**
+ * What is known of the broker's leader epochs. `kept`: it has taken one, or the group has one, so it knows each that it has sent,
+ * and where it refuses one its log is another. `refused`: that has happened once. `ignored`: it refuses what it sends itself.
+ */
+type Epochs = 'untried' | 'kept' | 'refused' | 'ignored'
+
 export interface LedgerStart {
   readonly topic: string
   readonly partition: number
@@ -24,6 +30,8 @@ export interface LedgerStart {
   readonly position: bigint
   /** Of the leader that appended what is before `position`, if it is known. */
   readonly epoch?: number
+  /** Default: as little as can be said of `epoch`. */
+  readonly epochs?: Epochs
   /** The group's position, if it differs from `position`. */
   readonly committed?: bigint
   /** The position in the store, if positions are kept there. */
@@ -44,6 +52,7 @@ export class PartitionLedger {
   position: bigint
   /** Of the leader that appended what is before that: another leader can tell by it whether it has what we have read. */
   epoch: number
+  #epochs: Epochs
   /** The position that the broker has. */
   committed: bigint
   /** False once the partition is given up or lost. Settling its deliveries then has no effect. */
@@ -68,6 +77,7 @@ export class PartitionLedger {
     this.topicId = topicId
     this.position = position
     this.epoch = epoch
+    this.#epochs = start.epochs ?? (epoch === noEpoch ? 'untried' : 'kept')
     this.committed = committed
     this.#settledUpTo = position
     this.#settledEpoch = epoch
@@ -124,7 +134,24 @@ export class PartitionLedger {
 
   /** Belongs to that position. */
   get settledEpoch(): number {
-    return this.#settledEpoch
+    return this.#epochs === 'ignored' ? noEpoch : this.#settledEpoch
+  }
+
+  /** Whether the log is another one if the broker refuses our epoch. */
+  get keepsEpochs(): boolean {
+    return this.#epochs === 'kept'
+  }
+
+  /** The broker has answered a fetch from here. */
+  tookEpoch(): void {
+    if (this.epoch !== noEpoch && this.#epochs === 'untried') this.#epochs = 'kept'
+  }
+
+  ignoreEpochs(): void {
+    this.#epochs = 'ignored'
+    this.epoch = noEpoch
+    // The group must not keep one either: commit again.
+    this.committed = -1n
   }
 
   add(records: readonly FetchedRecord[], next: bigint, epoch: number = noEpoch): void {
@@ -142,7 +169,7 @@ export class PartitionLedger {
     }
     this.#waiting += records.length
     this.position = next
-    this.epoch = epoch
+    this.epoch = this.#epochs === 'ignored' ? noEpoch : epoch
     this.#advance()
   }
 
