@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { JustonceError } from '../../errors/index.ts'
 import { classify, explained, isLostConnection } from './errors.ts'
 
-const fromServer = (code: string, message = 'said the server') =>
-  Object.assign(new Error(message), { code, severity: 'ERROR' })
+const fromServer = (code: string, message = 'said the server', severity = 'ERROR') =>
+  Object.assign(new Error(message), { code, severity })
 const fromNode = (code: string) => Object.assign(new Error(`connect ${code}`), { code })
 
 describe('classify', () => {
@@ -11,12 +11,22 @@ describe('classify', () => {
     expect(classify(fromServer(code))).toBe('conflict')
   })
 
-  test.each(['08006', '08P01', '53100', '53300', '57P01', '57P02', '57P03', '57P05', '58030', '25P03', '25006'])(
-    '%s is unavailable',
-    (code) => {
-      expect(classify(fromServer(code))).toBe('unavailable')
-    },
-  )
+  test.each([
+    '08006',
+    '08P01',
+    '53100',
+    '53300',
+    '57P01',
+    '57P02',
+    '57P03',
+    '57P05',
+    '58030',
+    '25P03',
+    '25P04',
+    '25006',
+  ])('%s is unavailable', (code) => {
+    expect(classify(fromServer(code))).toBe('unavailable')
+  })
 
   test.each(['23505', '23503', '42601', '42P01', '22P02', '25P02', '53400', 'P0001', '28P01'])('%s is none', (code) => {
     expect(classify(fromServer(code))).toBe('none')
@@ -85,6 +95,11 @@ describe('explained', () => {
 test('an answer of the server that says goodbye is a lost connection, a refusal is not', () => {
   expect(isLostConnection(fromServer('57P01'))).toBe(true)
   expect(isLostConnection(fromServer('08006'))).toBe(true)
+  expect(isLostConnection(fromServer('25P04'))).toBe(true)
   expect(isLostConnection(fromServer('23505'))).toBe(false)
   expect(isLostConnection(fromServer('53300'))).toBe(false)
+})
+
+test.each(['FATAL', 'PANIC'])('%s ends the session, whatever the code', (severity) => {
+  expect(isLostConnection(fromServer('XX000', 'said the server', severity))).toBe(true)
 })

@@ -37,14 +37,16 @@ function stateTrouble(state: string): StoreTrouble {
   // this time, mostly because it waited for a lock; it is retried a limited number of times.
   if (['40P01', '40001', '55P03', '57014'].includes(state)) return 'conflict'
   // 08 connection, 53 resources (connections, disk, memory), 57P0x shutdown and idle timeouts, 25P03 the idle timeout in a
-  // transaction, 58 the server's disk, 25006 a standby after a failover.
-  return /^(?:08|53[0-3]|57P0|58|25P03|25006)/.test(state) ? 'unavailable' : 'none'
+  // transaction, 25P04 its time limit, 58 the server's disk, 25006 a standby after a failover.
+  return /^(?:08|53[0-3]|57P0|58|25P0[34]|25006)/.test(state) ? 'unavailable' : 'none'
 }
 
 export function isLostConnection(error: unknown): boolean {
   if (!(error instanceof Error) || isJustonceError(error)) return false
   const state = sqlState(error)
-  if (state !== undefined) return /^(?:08|57P0|25P03)/.test(state)
+  // FATAL and PANIC end the session. `pg` knows them only in the language of the server, so codes count, too.
+  if (state !== undefined)
+    return /^(?:FATAL|PANIC)$/.test(String(property(error, 'severity'))) || /^(?:08|57P0|25P0[34])/.test(state)
   return lostCodes.has(String(property(error, 'code'))) || lostMessages.test(error.message)
 }
 

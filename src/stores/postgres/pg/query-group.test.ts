@@ -104,11 +104,15 @@ test('a connection that is lost before the client is ready is an error of the la
   ])
 })
 
-test('a server that ends the session has failed all, and not only the one that it was at', () => {
+test.each([
+  ['shut down', '57P01'],
+  // `transaction_timeout`.
+  ['too long', '25P04'],
+])('a server that ends the session (%s) has failed all, and not only the one that it was at', (message, code) => {
   const queries = [new Query('a'), new Query('b')]
   const group = submitted(queries)
-  group.handleError(Object.assign(new Error('shut down'), { severity: 'FATAL', code: '57P01' }), wire)
-  expect(queries.map(({ told }) => told)).toEqual([['shut down'], ['shut down']])
+  group.handleError(Object.assign(new Error(message), { severity: 'FATAL', code }), wire)
+  expect(queries.map(({ told }) => told)).toEqual([[message], [message]])
 })
 
 test('a tool that rewrites the text of a query cannot change under which text pg files a name', () => {
