@@ -87,6 +87,50 @@ export const keyOrderCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
+    name: 'order: a backlog that grows as fast as it is worked off is still worked off in runs',
+    async run({ store, effects, app }) {
+      let transactions = 0
+      const transport = memoryTransport()
+      const parking: typeof store.parking = {
+        ...store.parking,
+        take(tx, tickets) {
+          transactions++
+          return store.parking.take(tx, tickets)
+        },
+        // So that what has arrived during a run is behind the others before the next one begins.
+        async reserve(options) {
+          await transport.idle()
+          return await store.parking.reserve(options)
+        },
+      }
+      const { app: notes, handle, events } = app({ store: { ...store, parking }, transport })
+      // More than a run takes, so that there always is one behind it.
+      const [standing, all, wave] = [120, 300, 20]
+      const ids = Array.from({ length: all }, (_, index) => `a${index}`)
+      const unsent = ids.map((id) => note(id, { key: 'a' }))
+      let isBroken = true
+      notes.on(
+        'note.created',
+        { name: 'tag-note', ordered: { by: 'key' }, retry: { attempts: 99, backoff: () => 50 }, breaker: false },
+        async ({ id }, { tx }) => {
+          if (id === 'a0' && isBroken) throw new Error('not yet')
+          await effects.write(tx, id)
+          const done = ids.indexOf(id) + 1
+          if (done % wave === 0 && all - unsent.length < standing + done) transport.send(unsent.splice(0, wave))
+        },
+      )
+      await handle(...unsent.splice(0, standing))
+      const before = transactions
+      isBroken = false
+      await eventually(async () => processed(events, 'a')[all - 1], 'the last of the pile')
+      assert.deepEqual(processed(events, 'a'), ids)
+      assert.ok(Object.values(await countsOf(effects, ...ids)).every((count) => count === 1))
+      const piled = events.flatMap((event) => (event.kind === 'parked' ? event.key : []))
+      assert.equal(new Set(piled).size, all, 'some took effect without having been behind others')
+      assert.ok(transactions - before < all / 6, `${transactions - before} transactions for ${all} messages`)
+    },
+  }),
+  engineCase({
     name: 'order: when a message of a run fails, those behind it stay behind it, and no attempt of theirs is counted',
     async run({ store, effects, app }) {
       const { app: notes, handle, events } = app()
