@@ -1,7 +1,7 @@
 import type { ParkedFilter, RecordKey } from '../../contracts/index.ts'
 import { conditionOf } from '../sql/parked-letters.ts'
 import { dialect, place } from './dialect.ts'
-import { type Cell, integer, numberIn, textIn } from './literals-and-cells.ts'
+import { type Cell, integer, textIn } from './literals-and-cells.ts'
 import type { Runner } from './runner.ts'
 import { foundByValue, inGroups } from './statement-parts.ts'
 
@@ -23,7 +23,7 @@ export async function lockMatching(
   const condition = conditionOf(dialect, filter, place)
   if (filter.messageId !== undefined) return await lockById(runner, parked, condition, limit)
   const locked: LockedRow[] = []
-  for (let after = 0, isEnd = false; !isEnd && locked.length < limit; ) {
+  for (let after: number | undefined = 0; after !== undefined && locked.length < limit; ) {
     const wanted = limit - locked.length
     const { rows } = await runner.run(
       `SELECT sequence FROM ${parked} WHERE ${condition} AND sequence > ${integer(after)}
@@ -37,8 +37,7 @@ export async function lockMatching(
       )
       locked.push(...found.rows.map(rowIn))
     }
-    isEnd = rows.length < wanted
-    after = numberIn(rows.at(-1)?.[0] ?? Buffer.from('0'))
+    after = rows.length < wanted ? undefined : Number(sequences.at(-1))
   }
   return locked
 }
