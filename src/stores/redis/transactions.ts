@@ -53,7 +53,8 @@ export class Transactions<Tx extends object> {
     } catch (error) {
       transaction.ended = true
       const givenUp = this.#giveUp(transaction)
-      // If the server does not answer, throws without another wait: callers hold everything until it is back, and must know soon.
+      // If the server does not answer, nothing waits for it once more: callers hold everything until it is back, and must know. The
+      // commit may have been sent again until then, for as long as the claims were ours.
       if (classify(error) !== 'unavailable') await givenUp
       throw error
     } finally {
