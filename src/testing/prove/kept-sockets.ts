@@ -44,7 +44,11 @@ export function watchKeptSockets(sends: Sends): () => void {
 
 const usualPorts: Readonly<Record<string, number>> = { 'mysql:': 3306, 'mariadb:': 3306 }
 
-/** What is written to the scratch database itself, through whichever connection, is seen in its tables. */
+/**
+ * What is written to the scratch database, through whichever connection, is seen in its tables. A socket shows no more than an
+ * address, which need not be the name that was given. So any database at this port is taken for it: on this machine if it is here,
+ * and otherwise on any other.
+ */
 function isAt(database: string, host: string, port: number | undefined): boolean {
   const url = URL.parse(database)
   if (url === null) return false
