@@ -7,7 +7,7 @@ import mysql from 'mysql2/promise'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Store } from '../../src/contracts/index.ts'
-import { type Hot, hotSide as hintsOf } from '../../src/hints/index.ts'
+import { hotSide as hintsOf } from '../../src/hints/index.ts'
 import { justonce } from '../../src/index.ts'
 import { memoryTransport } from '../../src/memory.ts'
 import { mysqlStore } from '../../src/stores/mysql/index.ts'
@@ -17,6 +17,7 @@ import { startMariadb } from '../servers/mariadb.ts'
 import type { OwnServer } from '../servers/own-server.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { requireBinaries } from '../servers/require.ts'
+import { hotSide } from './hot-side.ts'
 import './long-tests.ts'
 
 /** A database whose files can be kept and put back, as a snapshot of a disk is. */
@@ -134,15 +135,6 @@ async function onSqlite(): Promise<Place> {
     // Into the same file: nothing but its content tells.
     restore: async () => copyFileSync(join(folder, 'kept.db'), path),
     remove: async () => rmSync(folder, { recursive: true }),
-  }
-}
-
-/** As lasting as a Redis that nobody restarts. */
-function hotSide(): Hot {
-  const entries = new Map<string, string>()
-  return {
-    get: async (keys) => keys.map((key) => entries.get(key)),
-    set: async (more) => more.forEach(([key, value]) => void entries.set(key, value)),
   }
 }
 

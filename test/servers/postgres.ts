@@ -58,7 +58,7 @@ function initdbArgs(data: string): string[] {
   return ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--no-locale', '--no-sync']
 }
 
-function settingArgs(port: number, more: ServerSettings = {}): string[] {
+export function settingArgs(port: number, more: ServerSettings = {}): string[] {
   const settings = {
     port,
     listen_addresses: localhost,
@@ -86,7 +86,7 @@ function findPostgres(): Binaries | undefined {
   const versions = existsSync(debianVersions) ? readdirSync(debianVersions) : []
   const newestFirst = versions.sort((a, b) => Number(b) - Number(a))
   return findBinaries(
-    ['postgres', 'initdb'],
+    ['postgres', 'initdb', 'pg_basebackup'],
     newestFirst.map((version) => join(debianVersions, version, 'bin')),
   )
 }
