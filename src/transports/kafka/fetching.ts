@@ -157,9 +157,9 @@ export class Fetcher {
 
   async #fetchFrom(node: number, ledgers: readonly PartitionLedger[]): Promise<void> {
     try {
-      await this.#accept(node, ledgers, await this.#consumer.fetch(this.#request(node, ledgers)))
+      const unsure = await this.#accept(node, ledgers, await this.#consumer.fetch(this.#request(node, ledgers)))
       this.#failures = 0
-      this.#troubles.over(ledgers)
+      this.#troubles.over(ledgers.filter((ledger) => !unsure.includes(ledger)))
       this.#inTime = Math.min(this.#inTime + mostBytes(this.#settings) / 1_024, mostBytes(this.#settings))
     } catch (error) {
       if (!this.#isClosed) await this.#failed(node, ledgers, error)
@@ -172,6 +172,7 @@ export class Fetcher {
     for (const ledger of ledgers) this.#replicas.delete(ledger)
     const missed = ledgers.filter((ledger) => codeFor(error, ledger) === offsetOutOfRange)
     await Promise.all(missed.map((ledger) => this.#missed(node, ledger)))
+    if (this.#isClosed) return
     const response = responseOf(error)
     if (response !== undefined) await this.#accept(node, ledgers, response)
     const isOne = ledgers.length === 1 && isUnreadable(error)
@@ -190,18 +191,23 @@ export class Fetcher {
     }
   }
 
-  /** Only its leader knows what a partition holds: a replica may lag behind, and so may a broker that no longer leads it. */
-  async #missed(node: number, ledger: PartitionLedger, cut?: LogCut): Promise<void> {
+  /**
+   * Only its leader knows what a partition holds: a replica may lag behind, and so may a broker that no longer leads it. Resolves
+   * to false if nothing could be found out: the next fetch would be answered at once, in the same way.
+   */
+  async #missed(node: number, ledger: PartitionLedger, cut?: LogCut): Promise<boolean> {
     const { topic, partition } = ledger
-    const { clock, onError, turn } = this.#settings
+    const { onError, turn } = this.#settings
     const asked = { topics: [topic], forceUpdate: true }
     try {
       const { topics } = await turn.asking(() => this.#consumer.metadata(asked))
       if (topics.get(topic)?.partitions[partition]?.leader === node) await this.#options.outOfRange(ledger, cut)
+      return true
     } catch (error) {
-      // The next fetch is answered at once, in the same way.
+      if (this.#isClosed) return false
       onError(error)
-      await clock.sleep(backoffMs(++this.#failures, clock))
+      this.#troubles.failed(ledger, error)
+      return false
     }
   }
 
@@ -226,8 +232,14 @@ export class Fetcher {
     return { node, topics: [...topics.values()], maxWaitTime: maxWaitMs, minBytes, maxBytes, isolationLevel }
   }
 
-  async #accept(node: number, ledgers: readonly PartitionLedger[], response: FetchResponse): Promise<void> {
-    const missed: Promise<void>[] = []
+  /** Resolves to the partitions of which nothing could be found out. */
+  async #accept(
+    node: number,
+    ledgers: readonly PartitionLedger[],
+    response: FetchResponse,
+  ): Promise<readonly PartitionLedger[]> {
+    const unsure: PartitionLedger[] = []
+    const missed: Promise<unknown>[] = []
     for (const { topicId, partitions } of response.responses) {
       for (const fetched of partitions) {
         const ledger = ledgers.find((each) => each.topicId === topicId && each.partition === fetched.partitionIndex)
@@ -236,7 +248,7 @@ export class Fetcher {
         const { preferredReadReplica: replica = -1, divergingEpoch: cut } = fetched
         if (cut !== undefined && cut.endOffset >= 0n) {
           this.#replicas.delete(ledger)
-          missed.push(this.#missed(node, ledger, cut))
+          missed.push(this.#missed(node, ledger, cut).then((isSure) => isSure || unsure.push(ledger)))
           continue
         }
         if (replica >= 0) this.#replicas.set(ledger, replica)
@@ -246,6 +258,7 @@ export class Fetcher {
       }
     }
     await Promise.all(missed)
+    return unsure
   }
 }
 
