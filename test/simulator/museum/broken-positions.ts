@@ -27,6 +27,24 @@ export const brokenPositions: readonly Exhibit[] = [
     })),
   },
   {
+    name: 'a-lost-comparison-is-an-error',
+    flaw: 'A lost comparison is thrown instead of answered: it is taken for a failure of the messages, and nobody reads them again.',
+    caughtAs: 'STUCK',
+    shape: 'log by position',
+    frozenAt: 'query',
+    program: onStore((store) => ({
+      ...store,
+      positions: {
+        ...positionsOf(store.positions),
+        async move(tx, group, moves) {
+          const answers = await positionsOf(store.positions).move(tx, group, moves)
+          if (answers.some((answer) => answer !== undefined)) throw new Error('somebody else has moved the position')
+          return answers
+        },
+      },
+    })),
+  },
+  {
     name: 'positions-outside-the-transaction',
     flaw: 'The position is committed by itself, before the effects: a crash in between loses them.',
     caughtAs: 'LOST',
