@@ -61,7 +61,7 @@ describe.each(wires)('the answer to a commit in $store.name is lost', ({ store, 
         // No redelivery comes in time to help.
         visibilityMs: 300_000,
         // Long enough for its claims to be its own when it is connected again.
-        idleTimeoutMs: 5_000,
+        idleTimeoutMs: 30_000,
         stops: [{ point: 'before-commit', message, how: 'wait' }],
       })
       expect((await child.reached('before-commit')).keys).toEqual(sent)
