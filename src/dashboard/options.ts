@@ -1,4 +1,5 @@
 import type { Headers } from '../contracts/index.ts'
+import { secretHeaders as secretNames } from '../encoding/secret-headers.ts'
 import { checkFunction, checkOptions, JustonceError } from '../errors/index.ts'
 
 /**
@@ -51,13 +52,11 @@ export interface Decided {
 }
 
 const known = ['token', 'access', 'redact', 'secretHeaders', 'path', 'hosts']
-const secretWords =
-  /auth|cookie|token|secret|passw|pwd|credential|session|signature|(^|[-_.])(api|access|private|shared)?[-_]?key$/i
 export const shortestToken = 16
 
 export function decideOptions(options: DashboardOptions): Decided {
   checkOptions(options, known, 'dashboard()')
-  const { token, access, redact = (body: unknown) => body, secretHeaders = secretWords, path = '', hosts } = options
+  const { token, access, redact = (body: unknown) => body, secretHeaders = secretNames, path = '', hosts } = options
   if ((token === undefined) === (access === undefined))
     throw invalid('dashboard() needs either token or access: it must know who may see and change your messages.')
   if (token !== undefined) checkToken(token)

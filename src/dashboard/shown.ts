@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Headers } from '../contracts/index.ts'
 import { anyText } from '../encoding/any-text.ts'
+import { mask } from '../encoding/secret-headers.ts'
 import type { HandlerStory, IntentView, MessageStory, OutgoingView, ParkedView } from '../operations/index.ts'
 import type { Access, Decided, Redactable } from './options.ts'
 import type { ShownBody } from './shown-body.ts'
-
-export const mask = '•••••'
 
 /** What those who ask may see of what there is. */
 export class Shown {

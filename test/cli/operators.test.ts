@@ -25,7 +25,8 @@ async function openShop() {
   app.on('note.moved', 'tell', async ({ id }, { publish }) => {
     await publish('note.told', { id }, { id: `told ${id}` })
   })
-  const ids = ['m1', 'dead-1', 'dead-2'].map((id) => ({ id, type: 'note.created', body: { id } }))
+  const headers = { 'x-shop': 'north', authorization: 'Bearer abc' }
+  const ids = ['m1', 'dead-1', 'dead-2'].map((id) => ({ id, type: 'note.created', body: { id }, headers }))
   transport.send([...ids, { id: 'w1', type: 'note.removed', body: { id: 'w1' } }])
   transport.send([{ id: 'p1', type: 'note.moved', body: {}, headers: { 'x-note': 'note 7' } }])
   await app.start()
@@ -56,6 +57,15 @@ describe('justonce for operators', () => {
     const story = await run('messages', 'show', 'dead-1')
     expect(story.out).toContain('tag-note: dead since')
     expect(story.out).toContain("justonce dead-letters redrive --handler='tag-note' --key='dead-1'")
+    // Terminals are shared and pasted into tickets.
+    for (const shown of [story, await run('dead-letters', 'show', 'tag-note', 'dead-1')]) {
+      expect(shown.out).toContain('header x-shop: north')
+      expect(shown.out).toContain('header authorization: ')
+      expect(shown.out).not.toContain('abc')
+    }
+    expect(await json('dead-letters', 'show', 'tag-note', 'dead-1')).toMatchObject({
+      headers: { authorization: 'Bearer abc' },
+    })
     expect(await run('messages', 'show', 'nothing')).toMatchObject({
       code: 1,
       out: expect.stringContaining('Nothing is known of nothing: '),

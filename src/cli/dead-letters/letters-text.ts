@@ -1,4 +1,5 @@
 import type { CountedGroup, DeadLetter, RedrivePreview, RedriveStatus } from '../../operations/index.ts'
+import { headerLines } from '../header-lines.ts'
 import type { Desk } from '../operator-command.ts'
 import { linesOf, saidLines } from '../output/said-lines.ts'
 import { agoOf, counted, timeOf } from '../output/wording.ts'
@@ -41,7 +42,7 @@ export function letterText(letter: DeadLetter): string {
     `${handler}, key ${key}, message ${messageId} of type ${type} from ${source}`,
     `${reason} after ${counted(attempts, 'attempt')}; parked ${timeOf(parkedAt)}, dead since ${timeOf(diedAt)}`,
     ...errors.flatMap(saidLines),
-    ...Object.entries(headers).map(([name, value]) => `header ${name}: ${value}`),
+    ...headerLines(headers),
     `body: ${JSON.stringify(body) ?? ''}`,
     ...(letter.edited ? [`body as received: ${JSON.stringify(letter.originalBody) ?? ''}`] : []),
   ]

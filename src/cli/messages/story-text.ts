@@ -1,4 +1,5 @@
 import type { HandlerStory, MessageStory } from '../../operations/index.ts'
+import { headerLines } from '../header-lines.ts'
 import { linesOf, saidLines } from '../output/said-lines.ts'
 import { shellWord } from '../output/shell-word.ts'
 import { counted, timeOf } from '../output/wording.ts'
@@ -41,7 +42,7 @@ export function storyText(story: MessageStory): string {
   for (const { at, action, by, why } of actions)
     lines.push(`  ${timeOf(at)}  ${action} by ${by}${why === '' ? '' : `: ${why}`}`)
   if (message !== undefined) {
-    for (const [name, value] of Object.entries(message.headers)) lines.push(`header ${name}: ${value}`)
+    lines.push(...headerLines(message.headers))
     lines.push(`body${message.edited ? ' (edited)' : ''}: ${JSON.stringify(message.body) ?? ''}`)
   }
   return linesOf(lines)
