@@ -181,6 +181,7 @@ export const identityCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'identity: a handler without a transaction is called outside, and tried again; what it publishes is stored once it succeeds',
+    needs: ['queue'],
     async run({ store, app }) {
       const attempts: number[] = []
       const chained: string[] = []
