@@ -1,5 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type Measured, measuredOf, readKeptRun, renderNetworkTable, withPart } from './measured.ts'
+import {
+  type Measured,
+  measuredOf,
+  readKeptLatency,
+  readKeptRun,
+  renderCpuTable,
+  renderLatencyTable,
+  renderNetworkTable,
+  withPart,
+} from './measured.ts'
 import { fromRoot } from './repo.ts'
 
 const bytesOfRecord = 187
@@ -37,13 +46,18 @@ function rounded(value: number): string {
 /** The pages that are written from the run that is kept, and what they should be. */
 export function expectedPages(): readonly { readonly path: string; readonly is: string; readonly shouldBe: string }[] {
   const run = readKeptRun()
-  const parts = [
-    ['docs/internals/benchmarks.md', 'network', renderNetworkTable(run)],
-    ['docs/guides/scale.md', 'capacity', renderCapacitySheet(run)],
-  ] as const
-  return parts.map(([path, name, part]) => {
+  const pages = {
+    'docs/internals/benchmarks.md': {
+      network: renderNetworkTable(run),
+      latency: renderLatencyTable(readKeptLatency()),
+      cpu: renderCpuTable(run),
+    },
+    'docs/guides/scale.md': { capacity: renderCapacitySheet(run) },
+  }
+  return Object.entries(pages).map(([path, parts]) => {
     const is = readFileSync(fromRoot(path), 'utf8')
-    return { path, is, shouldBe: withPart(is, name, part) }
+    const shouldBe = Object.entries(parts).reduce((text, [name, part]) => withPart(text, name, part), is)
+    return { path, is, shouldBe }
   })
 }
 
