@@ -116,14 +116,12 @@ function decideTransaction(
 ): Handler['transaction'] {
   checkChoice(transaction, `transaction of handler ${name}`, ['shared', 'own', 'none'])
   if (transaction !== 'none') return transaction
-  const other =
-    delivery === 'exactly-once'
-      ? `delivery: 'exactly-once'`
-      : ordered !== undefined
-        ? 'ordered'
-        : kind === 'batch'
-          ? 'onBatch'
-          : undefined
+  const others: readonly (readonly [is: boolean, name: string])[] = [
+    [delivery === 'exactly-once', `delivery: 'exactly-once'`],
+    [ordered !== undefined, 'ordered'],
+    [kind === 'batch', 'onBatch'],
+  ]
+  const other = others.find(([is]) => is)?.[1]
   if (other === undefined) return transaction
   const message = `transaction: 'none' of handler ${name} is not possible with ${other}.`
   throw new JustonceError('OPTION_INVALID', { message })
